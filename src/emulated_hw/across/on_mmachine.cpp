@@ -7,7 +7,7 @@
 
 #include "emulated_hw/across/on_machines.hpp"
 #include "emulated_hw/mmachine/machine.hpp"
-#include "emulated_hw/mmachine/programs/pointer_to.hpp"
+#include "emulated_hw/mmachine/programs/handlers.hpp"
 
 namespace am::across {
 

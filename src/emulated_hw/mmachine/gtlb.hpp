@@ -11,19 +11,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
+
+#include "emulated_hw/mmachine/word.hpp"
 
 namespace am::mmachine {
-
-/// A node's place in the mesh, each of 5 bits.
-struct NodePlace {
-  std::uint8_t x = 0;
-  std::uint8_t y = 0;
-
-  friend constexpr bool operator==(const NodePlace&, const NodePlace&) = default;
-};
-/// For people: "[3, 2]".
-[[nodiscard]] std::string to_text(NodePlace place);
 
 class Gtlb {
  public:
@@ -51,17 +42,55 @@ class Gtlb {
     friend constexpr bool operator==(const Found&, const Found&) = default;
   };
   /// None: a miss, which an event handler resolves (3.3.1).
-  [[nodiscard]] std::optional<Found> translate(std::uint64_t address) const noexcept;
+  [[nodiscard]] std::optional<Found> translate(std::uint64_t address) const noexcept {
+    const std::uint64_t page = low(address >> page_bits, tag_bits);
+    for (unsigned i = 0; i < entries; ++i) {
+      const Entry& entry = entries_[i];
+      if (!entry.valid || (entry.tag & entry.mask) != (page & entry.mask)) continue;
+      const std::uint64_t share = page >> entry.log_pages;
+      const std::uint64_t x = low(share, entry.log_width);
+      const std::uint64_t y = low(share >> entry.log_width, entry.log_height);
+      return Found{{field(entry.base.x + x, 0, place_bits), field(entry.base.y + y, 0, place_bits)}, i};
+    }
+    return {};
+  }
 
   [[nodiscard]] const Entry& read(unsigned index) const noexcept { return entries_[index % entries]; }
-  void write(unsigned index, const Entry& entry) noexcept;
+  void write(unsigned index, const Entry& entry) noexcept {
+    entries_[index % entries] = entry_of(words_of(entry));
+  }
 
   /// An entry as IGTRD gives it, and IGTWR takes it behind its first word: two words (the tables in 4.2.2).
   using Words = std::array<std::uint64_t, 2>;
-  [[nodiscard]] static Words words_of(const Entry& entry) noexcept;
-  [[nodiscard]] static Entry entry_of(const Words& words) noexcept;
+  /// The tag with, above it, the base (y over x) and the valid bit; and the mask with the extents (y over x) and the pages per node.
+  [[nodiscard]] static Words words_of(const Entry& entry) noexcept {
+    const std::uint64_t base = low(entry.base.y, place_bits) << place_bits | low(entry.base.x, place_bits);
+    const std::uint64_t extents =
+        low(entry.log_height, extent_bits) << extent_bits | low(entry.log_width, extent_bits);
+    const std::uint64_t valid = entry.valid ? 1 : 0;
+    return {low(entry.tag, tag_bits) | base << tag_bits | valid << (tag_bits + 2 * place_bits),
+            low(entry.mask, tag_bits) | extents << tag_bits |
+                low(entry.log_pages, pages_bits) << (tag_bits + 2 * extent_bits)};
+  }
+  [[nodiscard]] static Entry entry_of(const Words& words) noexcept {
+    const std::uint64_t above_tag = words[0] >> tag_bits;
+    const std::uint64_t above_mask = words[1] >> tag_bits;
+    Entry entry;
+    entry.valid = low(above_tag >> 2 * place_bits, 1) != 0;
+    entry.base = {field(above_tag, 0, place_bits), field(above_tag, place_bits, place_bits)};
+    entry.log_width = field(above_mask, 0, extent_bits);
+    entry.log_height = field(above_mask, extent_bits, extent_bits);
+    entry.log_pages = field(above_mask, 2 * extent_bits, pages_bits);
+    entry.tag = low(words[0], tag_bits);
+    entry.mask = low(words[1], tag_bits);
+    return entry;
+  }
 
  private:
+  static constexpr unsigned tag_bits = 42;
+  static constexpr unsigned extent_bits = 3;
+  static constexpr unsigned pages_bits = 6;
+
   std::array<Entry, entries> entries_{};
 };
 

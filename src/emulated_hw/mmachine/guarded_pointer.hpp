@@ -26,6 +26,7 @@
 // parity fault: 4.3.1.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -65,28 +66,53 @@ class GuardedPointer {
   static constexpr unsigned length_bits = 6;
   static constexpr unsigned type_bits = 4;
   static constexpr unsigned least_log_addresses = 11;  ///< of a segment
+  static constexpr unsigned length_at = address_bits;
+  static constexpr unsigned type_at = length_at + length_bits;
 
   /// None unless the tag is set.
-  [[nodiscard]] static std::optional<GuardedPointer> of(const Word& word) noexcept;
+  [[nodiscard]] static constexpr std::optional<GuardedPointer> of(const Word& word) noexcept {
+    if (!word.is_pointer) return {};
+    return GuardedPointer(word.bits);
+  }
 
-  [[nodiscard]] Word word() const noexcept { return {bits_, true}; }
+  [[nodiscard]] constexpr Word word() const noexcept { return {bits_, true}; }
   /// One of 16 codes, of which PointerType names eight.
-  [[nodiscard]] PointerType type() const noexcept;
-  [[nodiscard]] bool is(PointerType type) const noexcept { return this->type() == type; }
-  [[nodiscard]] unsigned length() const noexcept;
-  [[nodiscard]] std::uint64_t address() const noexcept;
-  [[nodiscard]] std::uint64_t segment_begin() const noexcept;
-  [[nodiscard]] std::uint64_t segment_addresses() const noexcept;
+  [[nodiscard]] constexpr PointerType type() const noexcept {
+    return static_cast<PointerType>(field(bits_, type_at, type_bits));
+  }
+  [[nodiscard]] constexpr bool is(PointerType type) const noexcept { return this->type() == type; }
+  [[nodiscard]] constexpr bool is_known() const noexcept {
+    return static_cast<unsigned>(type()) < pointer_types;
+  }
+  [[nodiscard]] constexpr unsigned length() const noexcept { return field(bits_, length_at, length_bits); }
+  [[nodiscard]] constexpr std::uint64_t address() const noexcept { return low(bits_, address_bits); }
+  [[nodiscard]] constexpr std::uint64_t segment_begin() const noexcept {
+    return address() & ~(segment_addresses() - 1);
+  }
+  [[nodiscard]] constexpr std::uint64_t segment_addresses() const noexcept {
+    return std::uint64_t{1} << std::min(length() + least_log_addresses, address_bits);
+  }
 
   friend bool operator==(const GuardedPointer&, const GuardedPointer&) = default;
 
  private:
-  explicit GuardedPointer(std::uint64_t bits) noexcept : bits_(bits) {}
+  explicit constexpr GuardedPointer(std::uint64_t bits) noexcept : bits_(bits) {}
   std::uint64_t bits_;
 };
 
 /// The bits of a pointer; setptr makes them one. What does not fit a field is cut off, as its wires do.
-[[nodiscard]] std::uint64_t pointer_bits(PointerType type, unsigned length, std::uint64_t address) noexcept;
+[[nodiscard]] constexpr std::uint64_t pointer_bits(PointerType type, unsigned length,
+                                                   std::uint64_t address) noexcept {
+  return low(static_cast<std::uint64_t>(type), GuardedPointer::type_bits) << GuardedPointer::type_at |
+         low(length, GuardedPointer::length_bits) << GuardedPointer::length_at |
+         low(address, GuardedPointer::address_bits);
+}
+[[nodiscard]] constexpr Word retyped(const GuardedPointer& pointer, PointerType type) noexcept {
+  return {pointer_bits(type, pointer.length(), pointer.address()), true};
+}
+[[nodiscard]] constexpr Word errval_word(Fault fault, std::uint64_t about) noexcept {
+  return {pointer_bits(PointerType::errval, static_cast<unsigned>(fault), about), true};
+}
 
 /// The result of an instruction: a word, unless it raised an exception.
 struct Outcome {
@@ -97,16 +123,48 @@ struct Outcome {
 };
 
 /// Sets the tag: the system only.
-[[nodiscard]] Outcome setptr(Privilege privilege, std::uint64_t bits) noexcept;
-/// Address arithmetic: the pointer `offset` addresses further, an ErrVal where that is outside its segment. A user does it on every
-/// type but Enter and ExecuteMessage.
-[[nodiscard]] Outcome lea(Privilege privilege, const Word& pointer, std::int64_t offset) noexcept;
+[[nodiscard]] constexpr Outcome setptr(Privilege by, std::uint64_t bits) noexcept {
+  if (by != Privilege::system) return {.violation = Violation::privilege};
+  return {.word = {bits, true}};
+}
 
-/// Whether it could be used for anything: a pointer of a type that there is, and no ErrVal.
-[[nodiscard]] bool is_usable_pointer(const Word& word) noexcept;
+/// Address arithmetic: the pointer `offset` addresses further, an ErrVal where that is outside its segment. A user does it on every
+/// type but Enter and ExecuteMessage. Place and offset together stay below 2^64, so what wraps around is outside every segment, too.
+[[nodiscard]] constexpr Outcome lea(Privilege by, const Word& word, std::int64_t offset) noexcept {
+  using enum PointerType;
+  const auto pointer = GuardedPointer::of(word);
+  if (!pointer) return {.violation = Violation::not_a_pointer};
+  if (pointer->is(errval)) return {.word = word};
+  const bool is_for_system =
+      pointer->is(enter_user) || pointer->is(enter_system) || pointer->is(execute_message);
+  if (!pointer->is_known() || (by == Privilege::user && is_for_system))
+    return {.violation = Violation::wrong_type};
+  const std::uint64_t begin = pointer->segment_begin();
+  const std::uint64_t place = pointer->address() - begin + static_cast<std::uint64_t>(offset);
+  if (place >= pointer->segment_addresses())
+    return {.word = errval_word(Fault::out_of_segment, begin + place)};
+  return {.word = {pointer_bits(pointer->type(), pointer->length(), begin + place), true}};
+}
+
 // What uses a pointer asks first: none, if it may.
-[[nodiscard]] std::optional<Violation> check_load(const Word& pointer) noexcept;
-[[nodiscard]] std::optional<Violation> check_store(const Word& pointer) noexcept;
+
+/// For anything at all.
+[[nodiscard]] constexpr std::optional<Violation> check_use(const Word& word) noexcept {
+  const auto pointer = GuardedPointer::of(word);
+  if (!pointer) return Violation::not_a_pointer;
+  if (pointer->is(PointerType::errval)) return Violation::error_value;
+  if (!pointer->is_known()) return Violation::wrong_type;
+  return {};
+}
+[[nodiscard]] constexpr std::optional<Violation> check_store(const Word& word) noexcept {
+  if (const auto why = check_use(word)) return why;
+  if (GuardedPointer::of(word)->is(PointerType::read_write)) return {};
+  return Violation::wrong_type;
+}
+[[nodiscard]] constexpr std::optional<Violation> check_load(const Word& word) noexcept {
+  const auto pointer = GuardedPointer::of(word);
+  return pointer && pointer->is(PointerType::read_only) ? std::nullopt : check_store(word);
+}
 
 /// Where a thread goes on, and as whom.
 struct Jumped {
@@ -116,30 +174,71 @@ struct Jumped {
 
   friend bool operator==(const Jumped&, const Jumped&) = default;
 };
-[[nodiscard]] Jumped jump(Privilege privilege, const Word& pointer) noexcept;
+[[nodiscard]] constexpr Jumped jump(Privilege by, const Word& word) noexcept {
+  using enum PointerType;
+  if (const auto why = check_use(word)) return {.violation = why};
+  const auto pointer = GuardedPointer::of(word);
+  switch (pointer->type()) {
+    case execute_user:
+      return {word, Privilege::user, {}};
+    case execute_system:
+      if (by != Privilege::system) return {.violation = Violation::privilege};
+      return {word, Privilege::system, {}};
+    case enter_user:
+      return {retyped(*pointer, execute_user), Privilege::user, {}};
+    case enter_system:
+      return {retyped(*pointer, execute_system), Privilege::system, {}};
+    default:
+      return {.violation = Violation::wrong_type};
+  }
+}
 
 /// A HandlerIP as it leaves with its message: ExecuteMessage has become executable. Others stay as they are (what may be sent at all:
 /// send_instructions.hpp).
-[[nodiscard]] Word injected(const Word& handler_ip) noexcept;
+[[nodiscard]] constexpr Word injected(const Word& handler_ip) noexcept {
+  const auto pointer = GuardedPointer::of(handler_ip);
+  const bool is_for_messages = pointer && pointer->is(PointerType::execute_message);
+  return is_for_messages ? retyped(*pointer, PointerType::execute_system) : handler_ip;
+}
 
 /// The fault that an ErrVal carries; none for any other word.
-[[nodiscard]] std::optional<Fault> fault_of(const Word& word) noexcept;
+[[nodiscard]] constexpr std::optional<Fault> fault_of(const Word& word) noexcept {
+  const auto pointer = GuardedPointer::of(word);
+  if (!pointer || !pointer->is(PointerType::errval)) return {};
+  for (const Fault fault : {Fault::out_of_segment, Fault::net_parity, Fault::past_tail}) {
+    if (pointer->length() == static_cast<unsigned>(fault)) return fault;
+  }
+  return {};
+}
+/// What a read of MsgBody behind the tail gets.
+[[nodiscard]] constexpr Word past_the_tail() noexcept { return errval_word(Fault::past_tail, 0); }
 
 /// What the extraction interface puts in place of a word whose parity is wrong: what was salvaged of the message's header, and how
-/// many such faults the node has seen. The count has 8 bits and wraps around.
+/// many such faults the node has seen (4.3.1). The count has 8 bits and wraps around.
+///
+///   bits 23-16 the count | 15 priority | 14 ordered | 13-10 arguments | 9-0 sender: y over x, as in the message's header (Figure 4-6)
 struct NetParityFault {
   std::uint8_t count = 0;
-  std::uint8_t priority = 0;  ///< 0 or 1
+  std::uint8_t priority = 0;
   bool ordered = false;
-  std::uint8_t argument_count = 0;  ///< 4 bits
-  NodePlace sender{};               ///< 10 bits: y over x, as in the message's header (Figure 4-6)
+  std::uint8_t argument_count = 0;
+  NodePlace sender{};
 
   friend bool operator==(const NetParityFault&, const NetParityFault&) = default;
 };
-[[nodiscard]] Word errval_of(const NetParityFault& fault) noexcept;
-/// What a read of MsgBody behind the tail gets.
-[[nodiscard]] Word past_the_tail() noexcept;
+[[nodiscard]] constexpr Word errval_of(const NetParityFault& fault) noexcept {
+  return errval_word(Fault::net_parity, std::uint64_t{fault.count} << 16 | low(fault.priority, 1) << 15 |
+                                            std::uint64_t{fault.ordered} << 14 |
+                                            low(fault.argument_count, 4) << 10 | nid_of(fault.sender));
+}
 /// None for what is no ErrVal of that kind.
-[[nodiscard]] std::optional<NetParityFault> net_parity_fault_of(const Word& word) noexcept;
+[[nodiscard]] constexpr std::optional<NetParityFault> net_parity_fault_of(const Word& word) noexcept {
+  if (fault_of(word) != Fault::net_parity) return {};
+  return NetParityFault{.count = field(word.bits, 16, 8),
+                        .priority = field(word.bits, 15, 1),
+                        .ordered = field(word.bits, 14, 1) != 0,
+                        .argument_count = field(word.bits, 10, 4),
+                        .sender = place_of(word.bits)};
+}
 
 }  // namespace am::mmachine

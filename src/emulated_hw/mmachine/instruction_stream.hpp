@@ -11,6 +11,7 @@
 // Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.1, 3.1.1 (issue by scoreboard) and the text to Figure 3-2.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -68,24 +69,47 @@ constexpr Operation store(Register address, Register value, Cycle latency = stor
 class InstructionStream {
  public:
   /// Whether it goes beside the operation before it, in the instruction of this cycle.
-  [[nodiscard]] bool joins(const Operation& operation, Cycle now) const noexcept;
+  [[nodiscard]] bool joins(const Operation& operation, Cycle now) const noexcept {
+    return open_ && now == cycle_ && ready(operation) <= now && !busy_[place_of(operation.unit)];
+  }
   /// The first cycle of an instruction that could begin with it.
-  [[nodiscard]] Cycle earliest(const Operation& operation) const noexcept;
+  [[nodiscard]] Cycle earliest(const Operation& operation) const noexcept {
+    return std::max(earliest_, ready(operation));
+  }
   /// Issues in this cycle, in which it joins or not before which its operands are there.
-  Register issue(const Operation& operation, Cycle now) noexcept;
+  Register issue(const Operation& operation, Cycle now) noexcept {
+    if (!joins(operation, now)) {
+      cycle_ = now;
+      earliest_ = now + 1;
+      open_ = true;
+      busy_ = {};
+    }
+    busy_[place_of(operation.unit)] = true;
+    slots_ += operation.slots;
+    return {now + operation.latency};
+  }
   /// Issues as soon as it can.
   Register issue(const Operation& operation) noexcept {
     return issue(operation, joins(operation, cycle_) ? cycle_ : earliest(operation));
   }
 
   /// A jump, to an address that `target` holds: what follows issues after the delay, whose slots nobody else can use.
-  void jump(Register target = {}) noexcept;
+  void jump(Register target = {}) noexcept {
+    issue({.unit = Unit::ialu, .reads = {target}, .slots = jump_cycles});
+    wait_until(cycle_ + jump_cycles);
+  }
   /// What follows goes into another instruction.
   void end_instruction() noexcept { open_ = false; }
   /// What takes so long, and so many slots, in one piece.
-  void spend(Cycle cycles, std::uint64_t slots) noexcept;
+  void spend(Cycle cycles, std::uint64_t slots) noexcept {
+    slots_ += slots;
+    wait_until(earliest_ + cycles);
+  }
   /// Nothing issues before.
-  void wait_until(Cycle cycle) noexcept;
+  void wait_until(Cycle cycle) noexcept {
+    earliest_ = std::max(earliest_, cycle);
+    open_ = false;
+  }
 
   [[nodiscard]] Cycle last_issue() const noexcept { return cycle_; }
   /// The earliest cycle of the next instruction.
@@ -95,7 +119,16 @@ class InstructionStream {
  private:
   static constexpr std::size_t units = 3;
 
-  [[nodiscard]] std::size_t place_of(Unit unit) const noexcept;
+  static constexpr std::size_t index(Unit unit) noexcept { return static_cast<std::size_t>(unit); }
+  static Cycle ready(const Operation& operation) noexcept {
+    Cycle latest = 0;
+    for (const Register& operand : operation.reads) latest = std::max(latest, operand.ready);
+    return latest;
+  }
+  [[nodiscard]] std::size_t place_of(Unit unit) const noexcept {
+    if (unit != Unit::any_integer) return index(unit);
+    return index(busy_[index(Unit::ialu)] ? Unit::memu : Unit::ialu);
+  }
 
   Cycle cycle_ = 0;                 // of the last instruction
   Cycle earliest_ = 0;              // of the next one

@@ -16,6 +16,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 #include "emulated_hw/kit/dimension_order.hpp"
 #include "emulated_hw/kit/live_grid.hpp"
@@ -110,7 +112,12 @@ struct LiveEnd {
 };
 
 /// Rows x columns nodes, numbered along rows; each up to 32. Throws std::invalid_argument.
-[[nodiscard]] kit::Grid live_grid(unsigned rows, unsigned columns);
+[[nodiscard]] inline kit::Grid live_grid(unsigned rows, unsigned columns) {
+  if (rows == 0 || columns == 0 || rows > most_extent_live || columns > most_extent_live)
+    throw std::invalid_argument("mmachine: a mesh of " + std::to_string(rows) + " rows and " +
+                                std::to_string(columns) + " columns: 1x1 to 32x32");
+  return {{.extent = columns}, {.extent = rows}};
+}
 
 class LiveMesh final : public kit::LiveGrid<most_channels, going_back>,
                        public kit::LiveNetwork<LiveMesh, LiveRouter> {
@@ -128,7 +135,10 @@ class LiveMesh final : public kit::LiveGrid<most_channels, going_back>,
   static constexpr std::uint32_t number = 2;  ///< of this machine, in shared memory
 
   /// Of the nodes of live_grid(). Throws as that. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
-  LiveMesh(unsigned rows, unsigned columns, std::byte* memory, Nodes& nodes);
+  LiveMesh(unsigned rows, unsigned columns, std::byte* memory, Nodes& nodes)
+      : LiveGrid(live_grid(rows, columns)),
+        LiveNetwork(map().nodes(), LiveGrid::shape(), memory),
+        nodes_(nodes) {}
 
   // By the node itself, one thread at a time.
 
@@ -294,7 +304,7 @@ class LiveMesh final : public kit::LiveGrid<most_channels, going_back>,
       const LiveMessage message = LiveMessage::of(first.packet);
       const unsigned port = port_of(at, message);
       if (port == 0) return decide_about(carrier, at, input, message, now);
-      asking[port][static_cast<std::size_t>(message.kind)] |= kit::request(input);
+      asking[port][index(message.kind)] |= kit::request(input);
       asked |= kit::port_bit(port);
     });
     kit::for_each(asked, [&](unsigned port) { allocate(carrier, at, port, asking[port], now); });

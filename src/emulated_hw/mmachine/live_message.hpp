@@ -46,12 +46,8 @@ struct LiveMessage {
             .fate = static_cast<Fate>(bits >> 29 & 3)};
   }
 
-  [[nodiscard]] constexpr Priority priority() const noexcept {
-    return kind == MessageKind::p0_ordered || kind == MessageKind::p0_unordered ? Priority::p0 : Priority::p1;
-  }
-  [[nodiscard]] constexpr bool is_ordered() const noexcept {
-    return kind == MessageKind::p0_ordered || kind == MessageKind::p1_ordered;
-  }
+  [[nodiscard]] constexpr Priority priority() const noexcept { return priority_of(kind); }
+  [[nodiscard]] constexpr bool is_ordered() const noexcept { return mmachine::is_ordered(kind); }
   /// What its destination sends back: with the handler and the address before its body (3.3.2), so with as many words, and two more.
   [[nodiscard]] constexpr LiveMessage sent_back() const noexcept {
     return {.destination = source,

@@ -6,6 +6,7 @@
 //   machine.run_until([&] { return done; });
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,23 +23,60 @@ class Machine : public kit::Machine {
  public:
   /// Each node may have so many throttled messages under way: its bounce buffers (3.3.2).
   static constexpr unsigned usual_buffers = 16;
+  // The mesh says what is wrong with a shape that cannot be.
 
-  explicit Machine(const Mesh::Shape& shape);
+  explicit Machine(const Mesh::Shape& shape) : kit::Machine("mmachine") {
+    std::vector<NetworkUnits*> units;
+    const NodePlace last{static_cast<std::uint8_t>(shape.width - 1),
+                         static_cast<std::uint8_t>(shape.height - 1)};
+    for (unsigned node = 0; node < shape.width * shape.height && node < Mesh::most_extent * Mesh::most_extent;
+         ++node) {
+      const NodePlace here{static_cast<std::uint8_t>(node % shape.width),
+                           static_cast<std::uint8_t>(node / shape.width)};
+      units.push_back(chips_.emplace_back(std::make_unique<Chip>(here, last, now_)).get());
+      chips_.back()->output().set_buffers(usual_buffers);
+    }
+    mesh_ = std::make_unique<Mesh>(shape, std::move(units));
+    awake_ = std::make_unique<kit::Awake>(nodes());
+    for (NodeNumber node = 0; node < nodes(); ++node)
+      chips_[node]->rings(awake_->bell(node), mesh_->bell(node));
+  }
 
   [[nodiscard]] NodeNumber nodes() const noexcept { return mesh_->nodes(); }
   [[nodiscard]] Chip& chip(NodeNumber node) { return *chips_.at(node); }
   [[nodiscard]] Mesh& mesh() noexcept { return *mesh_; }
   [[nodiscard]] Cycle now() const noexcept override { return now_; }
-  void place(std::uint64_t address, const Thread::Code& code);
+  void place(std::uint64_t address, const Thread::Code& code) {
+    for (const auto& chip : chips_) chip->place(address, code);
+  }
 
-  void step(std::span<const NodeNumber> order = {}) override;
-  [[nodiscard]] std::string who_waits() const override;
+  void step(std::span<const NodeNumber> order = {}) override {
+    if (order.empty()) {
+      awake_->for_each(now_, [this](NodeNumber node) {
+        chips_[node]->step();
+        if (chips_[node]->has_nothing_to_do()) awake_->sleeps(node);
+      });
+    } else {
+      for (const NodeNumber node : order) chips_[node]->step();
+    }
+    mesh_->step(order);
+    ++now_;
+  }
+  [[nodiscard]] std::string who_waits() const override {
+    kit::Waits waits;
+    mesh_->add_waits(waits);
+    for (const auto& chip : chips_) chip->add_waits(waits);
+    const std::string text = waits.text();
+    return text.empty() ? "all programs have ended, or wait for messages\n" : text;
+  }
 
  private:
   [[nodiscard]] Cycle still_for() const override { return mesh_->still_for(); }
   [[nodiscard]] bool messages_are_under_way() const override { return mesh_->under_way() != 0; }
   [[nodiscard]] bool all_sleep() const override { return awake_->empty(); }
-  [[nodiscard]] bool is_busy_for(Cycle cycles) const override;
+  [[nodiscard]] bool is_busy_for(Cycle cycles) const override {
+    return std::ranges::any_of(chips_, [=](const auto& chip) { return chip->is_busy_for(cycles); });
+  }
 
   Cycle now_ = 0;
   std::vector<std::unique_ptr<Chip>> chips_;

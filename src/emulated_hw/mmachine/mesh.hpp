@@ -15,11 +15,14 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/kit/calendar.hpp"
 #include "emulated_hw/kit/cycle.hpp"
+#include "emulated_hw/kit/fingerprint.hpp"
 #include "emulated_hw/kit/grid.hpp"
 #include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/kit/trace.hpp"
@@ -58,13 +61,34 @@ class Mesh {
     unsigned vacancy_delay = vacancy_cycles;
   };
   /// Of these nodes, by number: y * width + x. They outlive it. Throws std::invalid_argument.
-  Mesh(const Shape& shape, std::vector<NetworkUnits*> nodes);
+  Mesh(const Shape& shape, std::vector<NetworkUnits*> nodes)
+      : shape_(shape),
+        grid_(grid_of(shape, nodes.size())),
+        nodes_(std::move(nodes)),
+        mirrored_(grid_.nodes()),
+        to_step_(grid_.nodes(), slots),
+        sending_(grid_.nodes()),
+        passed_(grid_.nodes()),
+        injected_(grid_.nodes()),
+        injecting_(grid_.nodes()) {
+    if (shape.vacancy_delay == 0 || shape.vacancy_delay >= slots)
+      throw std::invalid_argument("mmachine: a vacancy that is known " + std::to_string(shape.vacancy_delay) +
+                                  " cycles later: 1 to 7");
+    routers_.reserve(grid_.nodes());
+    for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
+      routers_.emplace_back(place_of(node), shape.channels);
+      sending_.put(node);  // what it has been given so far
+    }
+    for (auto& of_cycle : coming_) of_cycle.resize(std::size_t{grid_.nodes()} * directions);
+  }
   Mesh(const Mesh&) = delete;  // bells refer to it
   Mesh& operator=(const Mesh&) = delete;
 
   [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return grid_.nodes(); }
-  [[nodiscard]] NodePlace place_of(NodeNumber node) const noexcept;
+  [[nodiscard]] NodePlace place_of(NodeNumber node) const noexcept {
+    return {static_cast<std::uint8_t>(node % shape_.width), static_cast<std::uint8_t>(node / shape_.width)};
+  }
   [[nodiscard]] NodeNumber number_of(NodePlace place) const noexcept {
     return place.y * shape_.width + place.x;
   }
@@ -87,11 +111,17 @@ class Mesh {
   /// What a node rings when it has something to send.
   [[nodiscard]] kit::NodeBell bell(NodeNumber node) noexcept { return {sending_, node}; }
   /// One cycle. `order`: if given, all nodes, in the order in which they are stepped.
-  void step(std::span<const NodeNumber> order = {});
-
-  [[nodiscard]] const Router::Counts& counts(NodeNumber node) const noexcept {
-    return routers_[node].counts();
+  void step(std::span<const NodeNumber> order = {}) {
+    sending_.for_each([&](NodeNumber node) {
+      to_step_.put(now_, node);
+      if (!nodes_[node]->has_outgoing()) sending_.erase(node);
+    });
+    if (!order.empty()) to_step_.clear(now_);
+    to_step_.take(now_, [this](NodeNumber node) { step(node); });
+    for (const NodeNumber node : order) step(node);
+    ++now_;
   }
+
   /// Flits that have passed a port of the grid: 0 leads to the node's network input.
   [[nodiscard]] std::uint64_t passed(NodeNumber node, unsigned port) const noexcept {
     return passed_[node][port];
@@ -107,7 +137,15 @@ class Mesh {
   /// A number that depends on everything that has passed a link or arrived, when and where.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// Adds the messages that do not get on.
-  void add_waits(kit::Waits& waits) const;
+  void add_waits(kit::Waits& waits) const {
+    for (NodeNumber node = 0; node < nodes(); ++node) {
+      routers_[node].add_waits(waits, [&](Direction side, unsigned channel) -> std::string {
+        const kit::Place there = behind(node, side);
+        if (there.router == kit::nowhere) return "the edge";
+        return routers_[there.router].place_of(static_cast<Direction>(there.port), channel);
+      });
+    }
+  }
 
  private:
   static constexpr unsigned slots = 8;  // cycles ahead that something is sent
@@ -117,21 +155,124 @@ class Mesh {
     std::uint8_t channel = 0;  // of the flit, more by one: 0 is none
     std::uint8_t vacancy = 0;  // a channel, more by one
   };
-  class Ports;
+  /// What a router is connected to, in one step.
+  class Ports {
+   public:
+    Ports(Mesh& mesh, NodeNumber node) noexcept : mesh_(mesh), node_(node), units_(*mesh.nodes_[node]) {}
 
-  void step(NodeNumber node);
+    const Flit* injected(Priority priority) { return units_.outgoing(priority); }
+    std::uint32_t taken(Priority priority) {
+      std::uint32_t recorded = kit::Trace::nothing;
+      if (mesh_.trace_ != nullptr) [[unlikely]]
+        recorded = mesh_.record_injection(node_, priority, *units_.outgoing(priority));
+      units_.gone(priority);
+      ++mesh_.injected_[node_];
+      ++mesh_.under_way_;
+      mesh_.last_move_ = mesh_.now_;
+      return recorded;
+    }
+    void send(Direction side, unsigned channel, const Flit& flit) {
+      mesh_.moved(flit.word.bits + channel, node_ * directions + index(side));
+      mesh_.passes(node_, 1 + index(mesh_.way_of(node_, side)), flit);
+      const kit::Place there = mesh_.behind(node_, side);
+      if (there.router == kit::nowhere) return lose(side, channel);
+      Coming& coming = mesh_.coming(mesh_.now_ + link_cycles, there);
+      coming.flit = flit;
+      coming.channel = static_cast<std::uint8_t>(channel + 1);
+      if (mesh_.disturbance_) mesh_.disturbance_(node_, coming.flit);
+      mesh_.to_step_.put(mesh_.now_ + link_cycles, there.router);
+    }
+    void freed(Direction side, unsigned channel) {
+      const kit::Place there = mesh_.behind(node_, side);
+      if (there.router != kit::nowhere) tell(there, channel);
+    }
+    bool accepts(Priority priority) { return units_.has_room(priority); }
+    void extracted(Priority priority, const Flit& flit) {
+      mesh_.moved(flit.word.bits, ~node_);
+      mesh_.passes(node_, 0, flit);
+      if (mesh_.trace_ != nullptr && flit.tail) [[unlikely]]
+        mesh_.trace_->comes(flit.recorded, node_, mesh_.now_ + 1);
+      --mesh_.under_way_;
+      units_.deliver(priority, flit);
+    }
+
+   private:
+    void tell(const kit::Place& there, unsigned channel) {
+      const Cycle when = mesh_.now_ + mesh_.shape_.vacancy_delay;
+      mesh_.coming(when, there).vacancy = static_cast<std::uint8_t>(channel + 1);
+      mesh_.to_step_.put(when, there.router);
+    }
+    // As if somebody had taken it.
+    void lose(Direction side, unsigned channel) {
+      ++mesh_.lost_;
+      --mesh_.under_way_;
+      tell({node_, index(side)}, channel);
+    }
+
+    Mesh& mesh_;
+    NodeNumber node_;
+    NetworkUnits& units_;
+  };
+
+  static kit::Grid grid_of(const Mesh::Shape& shape, std::size_t nodes) {
+    const std::string size = std::to_string(shape.width) + "x" + std::to_string(shape.height);
+    if (shape.width == 0 || shape.height == 0 || shape.width > Mesh::most_extent ||
+        shape.height > Mesh::most_extent)
+      throw std::invalid_argument("mmachine: a mesh of " + size + ": 1x1 to 32x32");
+    if (nodes != std::size_t{shape.width} * shape.height)
+      throw std::invalid_argument("mmachine: a mesh of " + size + " for " + std::to_string(nodes) + " nodes");
+    if (shape.channels != 2 && shape.channels != most_channels)
+      throw std::invalid_argument("mmachine: " + std::to_string(shape.channels) +
+                                  " virtual channels: 4, or the prototype's 2");
+    return {{shape.width, false}, {shape.height, false}};
+  }
+
+  void step(NodeNumber node) {
+    Router& router = routers_[node];
+    for (unsigned side = 0; side < directions; ++side) {
+      const Coming come = std::exchange(coming(now_, {node, side}), {});
+      if (come.channel != 0) router.receive(static_cast<Direction>(side), come.channel - 1u, come.flit);
+      if (come.vacancy != 0) router.vacancy(static_cast<Direction>(side), come.vacancy - 1u);
+    }
+    Ports ports(*this, node);
+    router.step(ports);
+    if (!router.is_idle()) to_step_.put(now_ + 1, node);
+  }
   /// Where a side's pins are in the grid.
   [[nodiscard]] Direction way_of(NodeNumber node, Direction side) const noexcept {
     return mirrored_[node][dimension_of(side)] ? opposite(side) : side;
   }
-  [[nodiscard]] kit::Place behind(NodeNumber node, Direction side) const noexcept;
+  /// Which node a side's pins lead to, and which of its sides; ports here are sides.
+  [[nodiscard]] kit::Place behind(NodeNumber node, Direction side) const noexcept {
+    const Direction way = way_of(node, side);
+    const NodeNumber there = grid_.neighbour(node, 1 + index(way));
+    if (there == kit::nowhere) return {};
+    return {there, index(mirrored_[there][dimension_of(side)] ? way : opposite(way))};
+  }
   [[nodiscard]] Coming& coming(Cycle when, const kit::Place& place) noexcept {
     return coming_[when % slots][place.router * directions + place.port];
   }
-  void moved(std::uint64_t what, NodeNumber where) noexcept;
-  void passes(NodeNumber node, unsigned port, const Flit& flit);
+  void moved(std::uint64_t what, NodeNumber where) noexcept {
+    // A sum: it does not depend on the order within a cycle.
+    fingerprint_ += kit::mixed(kit::mixed(now_, where), what);
+    last_move_ = now_;
+  }
+  void passes(NodeNumber node, unsigned port, const Flit& flit) {
+    ++passed_[node][port];
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->passes(flit.recorded, node, port, now_, 1);
+  }
   [[nodiscard]] [[gnu::cold]] std::uint32_t record_injection(NodeNumber from, Priority priority,
-                                                             const Flit& flit);
+                                                             const Flit& flit) {
+    auto& [recorded, begun] = injecting_[from][index(priority)];
+    if (!begun) {
+      const Header header = Header::of(flit.word.bits);
+      recorded = trace_->begins(from, number_of(header.destination), static_cast<unsigned>(header.kind()));
+    }
+    begun = !flit.tail;
+    trace_->passes(recorded, from, kit::Trace::injection, now_, 1);
+    return recorded;
+  }
 
   const Shape shape_;
   const kit::Grid grid_;

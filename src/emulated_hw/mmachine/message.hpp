@@ -27,19 +27,6 @@ inline constexpr unsigned most_bounced_body =
     12;  ///< of a message that comes back: handler, address, body (3.3.2)
 inline constexpr unsigned words_before_body = 3;  ///< header, handler, address
 
-/// P0 is for requests, P1 for replies.
-enum class Priority : std::uint8_t { p0, p1 };
-inline constexpr unsigned priorities = 2;
-constexpr std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
-
-/// A node's number, as headers and programs have it: 10 bits.
-constexpr std::uint64_t nid_of(NodePlace place) noexcept {
-  return std::uint64_t{place.y} << 5 | std::uint64_t{place.x};
-}
-constexpr NodePlace place_of(std::uint64_t nid) noexcept {
-  return {static_cast<std::uint8_t>(nid & 31), static_cast<std::uint8_t>(nid >> 5 & 31)};
-}
-
 /// Which way a message turns, computed where it is injected (4.4.1).
 struct Turns {
   bool x_down = false;
@@ -58,8 +45,7 @@ struct Header {
   Priority priority = Priority::p0;
 
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept {
-    return std::uint64_t{destination.x & 31u} | std::uint64_t{destination.y & 31u} << 5 |
-           std::uint64_t{index(priority)} << 16 | std::uint64_t{ordered} << 17 |
+    return nid_of(destination) | std::uint64_t{index(priority)} << 16 | std::uint64_t{ordered} << 17 |
            std::uint64_t{argcount & 15u} << 18 | std::uint64_t{turns.x_down} << 22 |
            std::uint64_t{turns.y_down} << 23 | std::uint64_t{index(turns.to)} << 24 | nid_of(sender) << 33;
   }
@@ -73,10 +59,7 @@ struct Header {
             .ordered = flag(17),
             .priority = priority(16)};
   }
-  [[nodiscard]] constexpr MessageKind kind() const noexcept {
-    if (priority == Priority::p0) return ordered ? MessageKind::p0_ordered : MessageKind::p0_unordered;
-    return ordered ? MessageKind::p1_ordered : MessageKind::p1_unordered;
-  }
+  [[nodiscard]] constexpr MessageKind kind() const noexcept { return kind_of(priority, ordered); }
   friend constexpr bool operator==(const Header&, const Header&) = default;
 };
 
@@ -100,11 +83,13 @@ struct Flit {
   }
 };
 
+using Body = std::array<Word, most_bounced_body>;
+
 struct Message {
   Header header{};
   Word handler{};
   Word address{};
-  std::array<Word, most_bounced_body> body{};  ///< header.argcount of them
+  Body body{};  ///< header.argcount of them
 
   [[nodiscard]] constexpr unsigned flits() const noexcept { return words_before_body + header.argcount; }
   /// The flit that is `at` behind the header.

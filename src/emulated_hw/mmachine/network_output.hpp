@@ -23,6 +23,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
+#include <string>
 
 #include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/fifo.hpp"
@@ -70,20 +72,43 @@ class NetworkOutput {
   /// Of the node `here` in a mesh that ends at `last`.
   NetworkOutput(NodePlace here, NodePlace last) noexcept : here_(here), last_(last) {}
 
-  /// What a SEND sends, by its instruction.
-  struct Sending {
-    const SendInstruction* what = nullptr;
-    Word destination{};
-    std::optional<NodePlace> node{};  ///< where to, if not as `destination` says
-    Word handler{};
-    std::uint8_t argcount = 0;
-    std::array<Word, most_bounced_body> body{};
-  };
   /// msgav, thtav and ordav: whether it may issue.
-  [[nodiscard]] bool may_issue(const SendInstruction& what, unsigned argcount, Cycle now) const noexcept;
+  [[nodiscard]] bool may_issue(const SendInstruction& what, unsigned argcount, Cycle now) const noexcept {
+    const bool available =
+        busy_until_[what.priority] <= now && queues_[what.priority].has_room(words_before_body + argcount);
+    const bool throttled = what.is_throttled && buffers_ == 0;
+    const bool behind_a_miss = what.is_ordered && !what.is_physical && missed_;
+    return available && !throttled && !behind_a_miss;
+  }
   /// It issues, as it may. Cycles until its condition register is full; none: its destination is not known, and the miss is on.
   /// Throws std::out_of_range where an NID or the GTLB leads outside the mesh: the hardware would lose it there.
-  std::optional<Cycle> issue(const Sending& sending, Cycle now);
+  std::optional<Cycle> issue(const Sent& sent, const Body& body, Cycle now) {
+    const SendInstruction& what = sent.what();
+    const std::optional<NodePlace> to = place_of(sent);
+    if (to && (to->x > last_.x || to->y > last_.y))
+      throw std::out_of_range("mmachine: a message to " + to_text(*to) + ", in a mesh that ends at " +
+                              to_text(last_));
+    const unsigned words = words_before_body - 1 + sent.argcount;  // the header is made here
+    busy_until_[what.priority] = now + words;
+    if (what.is_throttled) --buffers_;
+    if (!to) {
+      missed_ = true;
+      busy_until_[what.priority] += event_cycles;
+      return {};
+    }
+    const auto priority = static_cast<Priority>(what.priority);
+    Message message;
+    message.header = {.destination = *to,
+                      .sender = here_,
+                      .argcount = static_cast<std::uint8_t>(sent.argcount),
+                      .ordered = what.is_ordered,
+                      .priority = priority};
+    message.handler = injected(sent.handler);
+    message.address = sent.destination;
+    message.body = body;
+    queues_[what.priority].put(message, now + output_cycles);
+    return words + 1;
+  }
 
   [[nodiscard]] Gtlb& gtlb() noexcept { return gtlb_; }
   [[nodiscard]] bool has_missed() const noexcept { return missed_; }
@@ -102,7 +127,14 @@ class NetworkOutput {
   [[nodiscard]] bool is_empty() const noexcept { return queues_[0].empty() && queues_[1].empty(); }
 
  private:
-  [[nodiscard]] std::optional<NodePlace> place_of(const Sending& sending) const noexcept;
+  [[nodiscard]] std::optional<NodePlace> place_of(const Sent& sent) const noexcept {
+    if (sent.node) return sent.node;
+    if (sent.what().is_physical) return mmachine::place_of(sent.destination.bits);
+    const auto pointer = GuardedPointer::of(sent.destination);
+    if (!pointer) return {};
+    const auto found = gtlb_.translate(pointer->address());
+    return found ? std::optional(found->node) : std::nullopt;
+  }
 
   const NodePlace here_;
   const NodePlace last_;

@@ -89,18 +89,47 @@ enum class SendException : std::uint8_t {
   bad_handler            ///< HandlerIP is none that this thread may name
 };
 
+/// What an instruction sends.
+struct Sent {
+  Send instruction{};
+  Word destination{};
+  Word handler{};
+  unsigned argcount = 0;  ///< words of the registers, integer or floating-point ones, as the instruction says
+  /// Empty from when it issues until these words have been fetched (here at once, unless it misses).
+  unsigned condition = 0;
+  /// Of a physical one: where to, if `destination` is not to say so but to travel as it is.
+  std::optional<NodePlace> node{};
+
+  [[nodiscard]] constexpr const SendInstruction& what() const noexcept {
+    return send_instruction(instruction);
+  }
+};
+
 /// Printed: a null message takes five cycles of its program (chapter 1, 7.2.2, 8.3).
 inline constexpr unsigned send_cycles = 5;
 /// Of these SEND asks for its output unit and is granted it (4.2.1) in two, and issues in one: calibrated on MM, PING of Table 6.4. So the other
 /// two make DestAddr and HandlerIP, for a program that has none yet: assumed.
 inline constexpr unsigned send_request_cycles = 2;
 
-/// None: it is sent, if resources and the GTLB allow.
-[[nodiscard]] std::optional<SendException> check_send(const SendInstruction& send, Privilege privilege,
-                                                      const Word& destination,
-                                                      const Word& handler_ip) noexcept;
+inline bool is_destination(const SendInstruction& send, const Word& word) noexcept {
+  return send.is_physical ? !word.is_pointer : !check_use(word);
+}
 
-/// The node that a physical DestAddr names: y over x, 5 bits each.
-[[nodiscard]] NodePlace physical_destination(const Word& destination) noexcept;
+/// What a user names is certified to be safe: ExecuteMessage, which only the system makes.
+inline bool is_handler(Privilege privilege, const Word& word) noexcept {
+  const auto pointer = GuardedPointer::of(word);
+  if (pointer && pointer->is(PointerType::execute_message)) return true;
+  return privilege == Privilege::system && !jump(privilege, word).violation;
+}
+
+/// None: it is sent, if resources and the GTLB allow.
+[[nodiscard]] inline std::optional<SendException> check_send(const SendInstruction& send, Privilege privilege,
+                                                             const Word& destination,
+                                                             const Word& handler_ip) noexcept {
+  if (!may_use(privilege, send)) return SendException::permission_violation;
+  if (!is_destination(send, destination)) return SendException::bad_destination;
+  if (!is_handler(privilege, handler_ip)) return SendException::bad_handler;
+  return {};
+}
 
 }  // namespace am::mmachine

@@ -33,19 +33,18 @@ void Thread::run(Code code, Privilege privilege) {
   chip_.begins(cluster_, slot_);
 }
 
-void Thread::wait(std::coroutine_handle<> who, For what, unsigned cycles, Cycle not_before) noexcept {
+bool Thread::wait(std::coroutine_handle<> who, For what, unsigned cycles, Cycle not_before) noexcept {
   goes_on_ = who;
   waits_for_ = what;
   cycles_ = cycles;
   left_ = cycles;
   not_before_ = not_before;
+  return true;
 }
 
 bool Thread::wait_until(std::coroutine_handle<> who, For what, unsigned which) noexcept {
   which_ = which;
-  if (is_there(what)) return false;
-  wait(who, what, 0);
-  return true;
+  return !is_there(what) && wait(who, what, 0);
 }
 
 bool Thread::is_there(For what) const noexcept {
@@ -88,7 +87,7 @@ void Thread::add_waits(kit::Waits& waits, const std::string& place) const {
   if (waits_for_ == For::condition)
     return waits.add(place, place + ": waits for condition " + std::to_string(which_));
   if (waits_for_ == For::body) return waits.add(place, place + ": waits for the rest of its message");
-  const SendInstruction& what = send_instruction(sending_.instruction);
+  const SendInstruction& what = sending_.what();
   if (what.is_throttled && chip_.output().buffers() == 0)
     return waits.add(place, place + ": waits for a buffer, which a message takes until it has been consumed");
   const std::string output = place_of_output(chip_.place(), static_cast<Priority>(what.priority));
@@ -123,12 +122,8 @@ void Thread::end() noexcept {
   left_ = 0;
 }
 
-bool Thread::joins(const Operation& operation) const noexcept {
-  return stream_.joins(operation, chip_.now());
-}
-
-void Thread::begin_operation(std::coroutine_handle<> who, const Operation& operation) noexcept {
-  wait(who, For::operation, 1, stream_.earliest(operation));
+bool Thread::begin_operation(std::coroutine_handle<> who, const Operation& operation) noexcept {
+  return !stream_.joins(operation, chip_.now()) && wait(who, For::operation, 1, stream_.earliest(operation));
 }
 
 Register Thread::end_operation(const Operation& operation) noexcept {
@@ -137,7 +132,7 @@ Register Thread::end_operation(const Operation& operation) noexcept {
 
 /// Permissions, and a body that a message can have: 12 words only where it is one that comes back (3.3.2).
 std::optional<const char*> Thread::why_not(const Sent& what) const noexcept {
-  const SendInstruction& instruction = send_instruction(what.instruction);
+  const SendInstruction& instruction = what.what();
   const Word destination = what.node ? Word{nid_of(*what.node), false} : what.destination;
   if (const auto why = check_send(instruction, privilege_, destination, what.handler)) return text_of(*why);
   if (what.node && !instruction.is_physical) return "a translated message names no node";
@@ -147,18 +142,18 @@ std::optional<const char*> Thread::why_not(const Sent& what) const noexcept {
   return {};
 }
 
-void Thread::begin_send(std::coroutine_handle<> who, const Sent& what, unsigned cycles,
+bool Thread::begin_send(std::coroutine_handle<> who, const Sent& what, unsigned cycles,
                         Register words) noexcept {
   sending_ = what;
   granted_ = false;
   refused_ = why_not(what);
   if (refused_) return wait(who, For::cycles, 1);
-  wait(who, For::grant, cycles, words.ready);
+  return wait(who, For::grant, cycles, words.ready);
 }
 
 bool Thread::asks_for(Priority priority) const noexcept {
   if (waits_for_ != For::grant || left_ != 0 || granted_) return false;
-  const SendInstruction& what = send_instruction(sending_.instruction);
+  const SendInstruction& what = sending_.what();
   return what.priority == index(priority) && chip_.may_issue(what, sending_.argcount);
 }
 
@@ -168,30 +163,22 @@ void Thread::grant() noexcept {
 }
 
 void Thread::end_send() {
-  const SendInstruction& what = send_instruction(sending_.instruction);
+  const SendInstruction& what = sending_.what();
   if (refused_) throw Exception(std::string(what.name) + ": " + *refused_);
-  const NetworkOutput::Sending sending{.what = &what,
-                                       .destination = sending_.destination,
-                                       .node = sending_.node,
-                                       .handler = sending_.handler,
-                                       .argcount = static_cast<std::uint8_t>(sending_.argcount),
-                                       .body = what.is_floating ? floating : integers};
   full_.reset(sending_.condition);
   end_operation({.unit = what.is_floating ? Unit::falu : Unit::ialu, .slots = send_cycles});
   try {
-    chip_.issue(cluster_, slot_, sending, sending_.condition);
+    chip_.issue(cluster_, slot_, sending_);
   } catch (const std::out_of_range& outside) {
     throw Exception(outside.what());
   }
 }
 
-std::optional<Gtlb::Found> Thread::probed(std::uint64_t address) const noexcept {
-  return chip_.output().gtlb().translate(address);
-}
+Gtlb& Thread::gtlb() const noexcept { return chip_.output().gtlb(); }
 
 Gtlb& Thread::gtlb_for_system() const {
   demand_system("IGTRD and IGTWR");
-  return chip_.output().gtlb();
+  return gtlb();
 }
 
 void Thread::clear_gtlb_miss() const noexcept { chip_.clear_miss(); }
@@ -201,15 +188,13 @@ void Thread::increment_buffers() const {
   chip_.output().give_back_buffer();
 }
 
-void Thread::demand_messages() const {
-  if (slot_ != Chip::reserved_slot ||
-      std::ranges::find(Chip::message_cluster, cluster_) == Chip::message_cluster.end())
-    throw Exception("MsgHead and MsgBody: only in the slots of messages");
-}
-
-void Thread::demand_events() const {
-  if (slot_ != Chip::reserved_slot || cluster_ != Chip::event_cluster)
-    throw Exception("the event queue: only in the slot of events");
+void Thread::demand_slot_of(For what) const {
+  const bool is_event = what == For::event;
+  const bool is_its_cluster =
+      is_event ? cluster_ == Chip::event_cluster : std::ranges::count(Chip::message_cluster, cluster_) != 0;
+  if (slot_ == Chip::reserved_slot && is_its_cluster) return;
+  throw Exception(is_event ? "the event queue: only in the slot of events"
+                           : "MsgHead and MsgBody: only in the slots of messages");
 }
 
 void Thread::demand_system(const char* instruction) const {

@@ -52,7 +52,40 @@ inline constexpr unsigned gtlb_cycles = 3;
 class Thread {
   enum class For : std::uint8_t { nothing, cycles, operation, grant, condition, head, body, event };
 
+  /// begin(program) says whether there is something to wait for; then it has begun to. end() is what the instruction does, and gives.
+  template <class Begin, class End>
+  struct Awaiting {
+    Begin begin;
+    End end;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> who) noexcept { return begin(who); }
+    auto await_resume() { return end(); }
+  };
+  // Clang 14 deduces no arguments of an aggregate's.
+  template <class Begin, class End>
+  [[nodiscard]] static Awaiting<Begin, End> awaiting(Begin begin, End end) noexcept {
+    return {begin, end};
+  }
+  /// Of so many cycles; what it does, it does in the last.
+  template <class F>
+  [[nodiscard]] auto instruction(unsigned cycles, F f) noexcept {
+    return awaiting(
+        [this, cycles](std::coroutine_handle<> who) { return cycles != 0 && wait(who, For::cycles, cycles); },
+        f);
+  }
+  [[nodiscard]] auto sending(const mmachine::Sent& what, unsigned cycles, Register words) noexcept {
+    return awaiting([this, what, cycles,
+                     words](std::coroutine_handle<> who) { return begin_send(who, what, cycles, words); },
+                    [this] { end_send(); });
+  }
+  [[nodiscard]] auto reading(For what) {
+    demand_slot_of(what);
+    return awaiting([this, what](std::coroutine_handle<> who) { return wait_until(who, what, 0); },
+                    [this, what] { return read(what); });
+  }
+
  public:
+  using Sent = mmachine::Sent;
   using Code = std::function<Program(Thread&)>;
   static constexpr unsigned conditions = 16;
 
@@ -72,8 +105,8 @@ class Thread {
   [[nodiscard]] std::uint64_t slots() const noexcept { return stream_.slots(); }
 
   /// Where the body of a message lies: from i4 and from f4 on.
-  std::array<Word, most_bounced_body> integers{};
-  std::array<Word, most_bounced_body> floating{};
+  Body integers{};
+  Body floating{};
   /// Throws std::out_of_range, as full() does, for a condition that there is not.
   void fill(unsigned condition);
   void empty(unsigned condition) { full_.reset(condition); }
@@ -97,103 +130,41 @@ class Thread {
 
   // -- what a program waits for
 
-  struct Wait {
-    Thread& thread;
-    unsigned cycles;
-    [[nodiscard]] bool await_ready() const noexcept { return cycles == 0; }
-    void await_suspend(std::coroutine_handle<> who) noexcept { thread.wait(who, For::cycles, cycles); }
-    void await_resume() const noexcept {}
-  };
   /// n instructions of a cycle each.
-  [[nodiscard]] Wait cycles(unsigned n) noexcept { return {*this, n}; }
-
-  struct Issuing {
-    Thread& thread;
-    Operation operation;
-    [[nodiscard]] bool await_ready() const noexcept { return thread.joins(operation); }
-    void await_suspend(std::coroutine_handle<> who) const noexcept { thread.begin_operation(who, operation); }
-    Register await_resume() const noexcept { return thread.end_operation(operation); }
-  };
+  [[nodiscard]] auto cycles(unsigned n) noexcept {
+    return instruction(n, [] {});
+  }
   /// An operation, when its operands are there: beside the one before it, in this cycle's instruction, or in the next. Says when its result
   /// is there.
-  [[nodiscard]] Issuing issue(const Operation& operation) noexcept { return {*this, operation}; }
+  [[nodiscard]] auto issue(const Operation& operation) noexcept {
+    return awaiting(
+        [this, operation](std::coroutine_handle<> who) { return begin_operation(who, operation); },
+        [this, operation] { return end_operation(operation); });
+  }
 
-  struct Sent {
-    Send instruction{};
-    Word destination{};
-    Word handler{};
-    unsigned argcount = 0;  ///< words of the registers, `integers` or `floating`, as the instruction says
-    unsigned condition =
-        0;  ///< empty from when it issues until these words have been fetched (here at once, unless it misses)
-    std::optional<NodePlace>
-        node{};  ///< of a physical one: where to, if `destination` is not to say so but to travel as it is
-  };
-  struct Sending {
-    Thread& thread;
-    Sent what;
-    unsigned cycles;
-    Register words;
-    [[nodiscard]] bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> who) noexcept { thread.begin_send(who, what, cycles, words); }
-    void await_resume() const { thread.end_send(); }
-  };
   /// With the making of DestAddr and HandlerIP: send_cycles.
-  [[nodiscard]] Sending send(const Sent& what) noexcept { return {*this, what, send_cycles - 1, {}}; }
+  [[nodiscard]] auto send(const mmachine::Sent& what) noexcept { return sending(what, send_cycles - 1, {}); }
   /// SEND alone, of registers that operations have made: `words` is the last of these.
-  [[nodiscard]] Sending send(const Sent& what, Register words) noexcept {
-    return {*this, what, send_request_cycles, words};
+  [[nodiscard]] auto send(const mmachine::Sent& what, Register words) noexcept {
+    return sending(what, send_request_cycles, words);
   }
 
-  struct Full {
-    Thread& thread;
-    unsigned condition;
-    [[nodiscard]] bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> who) noexcept {
-      return thread.wait_until(who, For::condition, condition);
-    }
-    void await_resume() const noexcept {}
-  };
   /// Until a condition register is full.
-  [[nodiscard]] Full full(unsigned condition) {
+  [[nodiscard]] auto full(unsigned condition) {
     std::ignore = full_.test(condition);
-    return {*this, condition};
+    return awaiting(
+        [this, condition](std::coroutine_handle<> who) { return wait_until(who, For::condition, condition); },
+        [] {});
   }
-
-  struct Reading {
-    Thread& thread;
-    For what;
-    [[nodiscard]] bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> who) noexcept { return thread.wait_until(who, what, 0); }
-    Word await_resume() const { return thread.read(what); }
-  };
   /// MsgHead and MsgBody: of a thread in the slot of a priority's messages; the event queue's words: in that of events. Elsewhere, as in a
   /// handler's code that Fork begins as a thread, an Exception.
-  [[nodiscard]] Reading msg_head() {
-    demand_messages();
-    return {*this, For::head};
-  }
-  [[nodiscard]] Reading msg_body() {
-    demand_messages();
-    return {*this, For::body};
-  }
-  [[nodiscard]] Reading event_word() {
-    demand_events();
-    return {*this, For::event};
-  }
+  [[nodiscard]] auto msg_head() { return reading(For::head); }
+  [[nodiscard]] auto msg_body() { return reading(For::body); }
+  [[nodiscard]] auto event_word() { return reading(For::event); }
 
-  /// An instruction of so many cycles, and what it does in the last.
-  template <class F>
-  struct Instruction {
-    Thread& thread;
-    unsigned cycles;
-    F f;
-    [[nodiscard]] bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> who) noexcept { thread.wait(who, For::cycles, cycles); }
-    auto await_resume() { return f(); }
-  };
   /// IGPRB: where an address is, and which entry says so.
   [[nodiscard]] auto probe_gtlb(std::uint64_t address) noexcept {
-    return instruction(gtlb_cycles, [this, address] { return probed(address); });
+    return instruction(gtlb_cycles, [this, address] { return gtlb().translate(address); });
   }
   /// IGTRD and IGTWR: the system's. The latter may clear the flag of a miss.
   [[nodiscard]] auto read_gtlb(unsigned index) noexcept {
@@ -211,31 +182,26 @@ class Thread {
   }
 
  private:
-  // Clang 14 deduces no arguments of an aggregate's.
-  template <class F>
-  [[nodiscard]] Instruction<F> instruction(unsigned cycles, F f) noexcept {
-    return {*this, cycles, f};
-  }
-  void wait(std::coroutine_handle<> who, For what, unsigned cycles, Cycle not_before = 0) noexcept;
+  /// True: its program waits.
+  bool wait(std::coroutine_handle<> who, For what, unsigned cycles, Cycle not_before = 0) noexcept;
   bool wait_until(std::coroutine_handle<> who, For what, unsigned which) noexcept;
-  [[nodiscard]] bool is_there(For what) const noexcept;
-  [[nodiscard]] bool joins(const Operation& operation) const noexcept;
-  void begin_operation(std::coroutine_handle<> who, const Operation& operation) noexcept;
+  bool begin_operation(std::coroutine_handle<> who, const Operation& operation) noexcept;
+  bool begin_send(std::coroutine_handle<> who, const mmachine::Sent& what, unsigned cycles,
+                  Register words) noexcept;
   Register end_operation(const Operation& operation) noexcept;
-  void begin_send(std::coroutine_handle<> who, const Sent& what, unsigned cycles, Register words) noexcept;
-  [[nodiscard]] std::optional<const char*> why_not(const Sent& what) const noexcept;
   void end_send();
+  [[nodiscard]] std::optional<const char*> why_not(const mmachine::Sent& what) const noexcept;
+  [[nodiscard]] bool is_there(For what) const noexcept;
+  [[nodiscard]] Word read(For what);
   void go_on();
   void end() noexcept;
   [[nodiscard]] NetworkInput& input() const noexcept;
-  [[nodiscard]] Word read(For what);
-  [[nodiscard]] std::optional<Gtlb::Found> probed(std::uint64_t address) const noexcept;
+  [[nodiscard]] Gtlb& gtlb() const noexcept;
   [[nodiscard]] Gtlb& gtlb_for_system() const;
   void clear_gtlb_miss() const noexcept;
   void increment_buffers() const;
   void demand_system(const char* instruction) const;
-  void demand_messages() const;
-  void demand_events() const;
+  void demand_slot_of(For what) const;
 
   Chip& chip_;
   const unsigned cluster_;
@@ -249,7 +215,7 @@ class Thread {
   unsigned cycles_ = 0;   // that it waits for
   unsigned left_ = 0;     // of these
   Cycle not_before_ = 0;  // operands are there
-  Sent sending_{};
+  mmachine::Sent sending_{};
   bool granted_ = false;
   std::optional<const char*> refused_;  // why it is not sent
   std::bitset<conditions> full_;

@@ -20,14 +20,14 @@ namespace {
 using namespace am::mmachine::costs;
 
 using Table = MMachineTable;
-constexpr std::size_t models = interface_models.size();
+constexpr std::size_t models = table_6_4.size();
 constexpr std::size_t programs = benchmark_programs.size();
 
 Table simulate() {
   Table table;
   for (std::size_t model = 0; model < models; ++model) {
     for (std::size_t program = 0; program < programs; ++program)
-      table[model][program] = benchmark_programs[program].run(interface_models[model], 0);
+      table[model][program] = benchmark_programs[program].run(table_6_4[model].model(), 0);
   }
   table[model_index("MM")] = run_on_machine();
   return table;
@@ -68,7 +68,7 @@ void add_latencies(const Table& table, std::size_t program, Report& report) {
     const double here = static_cast<double>(table[model][program].latency);
     const std::string remark = std::string(text_of(standing(model, program))) +
                                (in_band(model, printed, here) ? "" : ", OUTSIDE its band");
-    row.beside(lower_case(table_6_4[model].model) + "_cycles", std::string(table_6_4[model].model),
+    row.beside(lower_case(table_6_4[model].name) + "_cycles", std::string(table_6_4[model].name),
                {printed, ""}, here, remark);
   }
   report.rows.push_back(std::move(row));
@@ -79,7 +79,7 @@ void add_occupancies(const Table& table, std::size_t program, Report& report) {
   for (std::size_t model = 0; model < models; ++model) {
     const double printed = table_6_4[model].occupancy[program];
     if (printed == PrintedRow::none) continue;
-    row.beside(lower_case(table_6_4[model].model) + "_cycles", std::string(table_6_4[model].model),
+    row.beside(lower_case(table_6_4[model].name) + "_cycles", std::string(table_6_4[model].name),
                {printed, ""}, static_cast<double>(table[model][program].occupancy));
   }
   report.rows.push_back(std::move(row));
@@ -128,7 +128,7 @@ void add_gain(const Table& table, Report& report) {
 }
 
 void add_swap(Report& report) {
-  const DispatchParts parts = dispatch_parts(interface_models[model_index("INT")]);
+  const DispatchParts parts = dispatch_parts(model_named("INT"));
   Row row("an interrupt's swap of threads against the service of PING (6.5.4)");
   row.key("paper", "mmachine").key("what", "swap").references("paper");
   row.beside("swap_ratio", "swap, of service", {18, "nearly 18"},

@@ -98,7 +98,7 @@ void add_whole_table(const Table& table, bool occupancy, Report& report) {
               .rows = {}};
   for (std::size_t model = 0; model < (occupancy ? basic_models : table.size()); ++model) {
     const PrintedRow& printed = table_6_4[model];
-    Chart::Row& row = chart.rows.emplace_back(Chart::Row{std::string(printed.model), {}});
+    Chart::Row& row = chart.rows.emplace_back(Chart::Row{std::string(printed.name), {}});
     for (std::size_t program = 0; program < programs; ++program) {
       const Measured& here = table[model][program];
       const auto there = printed_or_none(occupancy ? printed.occupancy[program] : printed.latency[program]);
@@ -132,9 +132,8 @@ void add_lookups(const Table& table, Report& report) {
   };
   add("MM", [&](std::size_t program) { return table[model_index("MM")][program]; });
   for (unsigned entry = 0; entry < entries; ++entry) {
-    add("SWX" + std::to_string(entry), [&](std::size_t program) {
-      return benchmark_programs[program].run(interface_models[model_index("SWX")], entry);
-    });
+    add("SWX" + std::to_string(entry),
+        [&](std::size_t program) { return benchmark_programs[program].run(model_named("SWX"), entry); });
   }
   for (Chart* chart : {&latency, &occupancy}) report.charts.push_back(std::move(*chart));
 }
@@ -146,7 +145,7 @@ void add_components(Report& report) {
   injection.logarithmic = false;
   injection.columns = {"head", "last word", "first instruction"};
   for (const std::string_view name : {"MM", "IRB", "IRS"}) {
-    const InjectionParts parts = injection_parts(interface_models[model_index(name)]);
+    const InjectionParts parts = injection_parts(model_named(name));
     Chart::Row& row = injection.rows.emplace_back(Chart::Row{std::string(name), {}});
     for (const auto cycles : {parts.head, parts.tail, parts.started})
       row.cells.emplace_back(exactly(static_cast<double>(cycles)));
@@ -157,7 +156,7 @@ void add_components(Report& report) {
   dispatch.logarithmic = false;
   dispatch.columns = {"swap", "service"};
   for (const std::string_view name : {"MM", "POL", "INT"}) {
-    const DispatchParts parts = dispatch_parts(interface_models[model_index(name)]);
+    const DispatchParts parts = dispatch_parts(model_named(name));
     Chart::Row& row = dispatch.rows.emplace_back(Chart::Row{std::string(name), {}});
     row.cells.push_back(parts.swap > 0 ? std::optional(exactly(static_cast<double>(parts.swap)))
                                        : std::nullopt);
@@ -172,7 +171,7 @@ void add_dispatch(Report& report) {
   chart.columns = columns_of_programs(programs);
   const auto add = [&](std::string_view name, const std::string& label, bool comes_too_late) {
     const std::size_t index = model_index(name);
-    InterfaceModel model = interface_models[index];
+    InterfaceModel model = table_6_4[index].model();
     model.comes_too_late = comes_too_late;
     Chart::Row& row = chart.rows.emplace_back(Chart::Row{label, {}});
     for (std::size_t program = 0; program < programs; ++program) {

@@ -6,14 +6,14 @@
 
 #include "amsim/simulation.hpp"
 #include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
-#include "emulated_hw/mmachine/costs/interface_model.hpp"
+#include "emulated_hw/mmachine/costs/table_6_4.hpp"
 
 namespace amsim {
 
 /// By interface and program, in the order of Table 6.4.
 using MMachineTable =
     std::array<std::array<am::mmachine::costs::Measured, am::mmachine::costs::benchmark_programs.size()>,
-               am::mmachine::costs::interface_models.size()>;
+               am::mmachine::costs::table_6_4.size()>;
 
 void add_mmachine_figures(const MMachineTable& table, Report& report);
 

@@ -1,7 +1,6 @@
 #include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,9 +12,8 @@ namespace am::mmachine::costs {
 
 namespace {
 
-using Sender = std::unique_ptr<Injection>;
-Sender sender(const InterfaceModel& model, unsigned missed_entries = 0) {
-  return make_injection(model.injection, AddressTranslation(model.translation, missed_entries));
+Injection sender(const InterfaceModel& model, unsigned missed_entries = 0) {
+  return {model.injection, AddressTranslation(model.translation, missed_entries)};
 }
 
 Composition of_words(unsigned count, Source source) {
@@ -87,11 +85,10 @@ Composition next_call() {
 
 Measured ping(const InterfaceModel& model, unsigned missed_entries) {
   InstructionStream thread;
-  const Sender asking = sender(model, missed_entries), answering = sender(model, missed_entries);
+  Injection asking = sender(model, missed_entries), answering = sender(model, missed_entries);
   Receiver asked(model), answered(model);
   Arrival pong;
-  asked.handle(asking->send(thread, of_words(1, Source::computed)),
-               [&] { pong = answer(asked, *answering); });
+  asked.handle(asking.send(thread, of_words(1, Source::computed)), [&] { pong = answer(asked, answering); });
   Cycle written = 0;
   answered.handle(pong, [&] { written = answered.thread.issue(op::store({}, {})).ready; });
   return {.latency = written, .occupancy = thread.slots() + asked.thread.slots() + answered.thread.slots()};
@@ -100,19 +97,19 @@ Measured ping(const InterfaceModel& model, unsigned missed_entries) {
 Measured rpc(const InterfaceModel& model, unsigned missed_entries) {
   InstructionStream thread;
   Receiver called(model);
-  const Arrival call = sender(model, missed_entries)->send(thread, of_words(rpc_words, Source::computed));
+  const Arrival call = sender(model, missed_entries).send(thread, of_words(rpc_words, Source::computed));
   const Cycle started = start_thread(called, call);
   return {.latency = started, .occupancy = thread.slots() + called.thread.slots()};
 }
 
 Measured dist(const InterfaceModel& model, unsigned missed_entries) {
   InstructionStream thread;
-  const Sender caller = sender(model, missed_entries);
+  Injection caller = sender(model, missed_entries);
   Measured all;
   Composition call = of_words(rpc_words, Source::computed);
   for (unsigned i = 0; i < dist_messages; ++i) {
     Receiver called(model);
-    all.latency = std::max(all.latency, start_thread(called, caller->send(thread, call)));
+    all.latency = std::max(all.latency, start_thread(called, caller.send(thread, call)));
     all.occupancy += called.thread.slots();
     call = next_call();
     call.destination = thread.issue(op::lea());
@@ -123,30 +120,31 @@ Measured dist(const InterfaceModel& model, unsigned missed_entries) {
 
 Measured blkw(const InterfaceModel& model, unsigned missed_entries) {
   InstructionStream thread;
-  const Sender source = sender(model, missed_entries);
+  Injection source = sender(model, missed_entries);
   Receiver sink(model);
   Cycle written = 0;
   for (unsigned sent = 0; sent < block_words; sent += words_per_packet) {
     Composition packet = of_words(1 + std::min(words_per_packet, block_words - sent), Source::loaded);
     packet.words.front() = Source::computed;  // where they are for
-    written = store_packet(sink, source->send(thread, packet));
+    written = store_packet(sink, source.send(thread, packet));
   }
   return {.latency = written, .occupancy = thread.slots() + sink.thread.slots()};
 }
 
 InjectionParts injection_parts(const InterfaceModel& model) {
   InstructionStream thread;
-  const Arrival call = sender(model)->send(thread, of_words(rpc_words, Source::computed));
+  const Arrival call = sender(model).send(thread, of_words(rpc_words, Source::computed));
   return {.head = call.head, .tail = call.tail(), .started = rpc(model).latency};
 }
 
 DispatchParts dispatch_parts(const InterfaceModel& model) {
   InstructionStream thread;
   Receiver asked(model);
-  const Cycle arrived = asked.bring_in(sender(model)->send(thread, of_words(1, Source::computed)));
+  const Cycle arrived = asked.bring_in(sender(model).send(thread, of_words(1, Source::computed)));
   const Cycle brought_in = std::max(arrived, asked.thread.next_issue());
   Cycle answered = 0;
-  asked.run([&] { answered = answer(asked, *sender(model)).head - path_cycles; });
+  Injection answering = sender(model);
+  asked.run([&] { answered = answer(asked, answering).head - path_cycles; });
   return {.swap = brought_in - arrived, .service = answered - brought_in};
 }
 

@@ -4,7 +4,7 @@
 // Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.1, Tables 6.1, 6.2 and 6.3.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -27,8 +27,8 @@ struct Port {
   Atomicity atomicity;
 };
 
+/// The M-Machine's own, but for what differs.
 struct InterfaceModel {
-  std::string_view name;
   Port injection{Mapping::processor, Atomicity::buffered};
   Port extraction{Mapping::processor, Atomicity::streaming};
   Translation translation = Translation::gtlb;
@@ -37,39 +37,24 @@ struct InterfaceModel {
   bool comes_too_late = false;
 };
 
-inline constexpr Port network_streaming{Mapping::network, Atomicity::streaming};
-inline constexpr Port network_buffered{Mapping::network, Atomicity::buffered};
-inline constexpr Port memory_streaming{Mapping::memory, Atomicity::streaming};
-inline constexpr Port memory_buffered{Mapping::memory, Atomicity::buffered};
-
-/// In the order of Table 6.4.
-inline constexpr std::size_t basic_models = 12;
-inline constexpr std::size_t incremental_models = 6;  ///< of each series
-inline constexpr std::array<InterfaceModel, basic_models + 2 * incremental_models> interface_models{{
-    {.name = "MM"},
-    {.name = "IRS", .injection = network_streaming},
-    {.name = "IRB", .injection = network_buffered},
-    {.name = "IMS", .injection = memory_streaming},
-    {.name = "IMB", .injection = memory_buffered},
-    {.name = "ERS", .extraction = network_streaming},
-    {.name = "ERB", .extraction = network_buffered},
-    {.name = "EMS", .extraction = memory_streaming},
-    {.name = "EMB", .extraction = memory_buffered},
-    {.name = "SWX", .translation = Translation::software},
-    {.name = "POL", .dispatch = Dispatch::polled},
-    {.name = "INT", .dispatch = Dispatch::interrupt},
-    {"SWX_IMB_EMB_INT", memory_buffered, memory_buffered, Translation::software, Dispatch::interrupt},
-    {"SWX_IMB_EMB_POL", memory_buffered, memory_buffered, Translation::software, Dispatch::polled},
-    {"SWX_IMB_EMB", memory_buffered, memory_buffered, Translation::software},
-    {"SWX_IMB_EMS", memory_buffered, memory_streaming, Translation::software},
-    {"SWX_IMS_EMS", memory_streaming, memory_streaming, Translation::software},
-    {.name = "SWX_IMS", .injection = memory_streaming, .translation = Translation::software},
-    {"SWX_IRB_ERB_INT", network_buffered, network_buffered, Translation::software, Dispatch::interrupt},
-    {"SWX_IRB_ERB_POL", network_buffered, network_buffered, Translation::software, Dispatch::polled},
-    {"SWX_IRB_ERB", network_buffered, network_buffered, Translation::software},
-    {"SWX_IRB_ERS", network_buffered, network_streaming, Translation::software},
-    {"SWX_IRS_ERS", network_streaming, network_streaming, Translation::software},
-    {.name = "SWX_IRS", .injection = network_streaming, .translation = Translation::software},
-}};
+/// What the thesis's name says, word by word: SWX, translation in software; POL and INT, the dispatch; else I or E for injection or
+/// extraction, R or M for registers of the network or memory, S or B for streaming or buffered. MM says nothing.
+constexpr InterfaceModel model_named(std::string_view name) noexcept {
+  constexpr std::size_t letters = 3;
+  InterfaceModel model;
+  for (; name.size() >= letters; name.remove_prefix(std::min(letters + 1, name.size()))) {
+    const std::string_view word = name.substr(0, letters);
+    if (word == "SWX") {
+      model.translation = Translation::software;
+    } else if (word == "POL" || word == "INT") {
+      model.dispatch = word == "POL" ? Dispatch::polled : Dispatch::interrupt;
+    } else {
+      (word[0] == 'I' ? model.injection : model.extraction) = {
+          word[1] == 'R' ? Mapping::network : Mapping::memory,
+          word[2] == 'S' ? Atomicity::streaming : Atomicity::buffered};
+    }
+  }
+  return model;
+}
 
 }  // namespace am::mmachine::costs

@@ -9,7 +9,7 @@
 #include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
 #include "emulated_hw/mmachine/costs/parameters.hpp"
 #include "emulated_hw/mmachine/machine.hpp"
-#include "emulated_hw/mmachine/programs/pointer_to.hpp"
+#include "emulated_hw/mmachine/programs/handlers.hpp"
 
 namespace am::mmachine::costs {
 
@@ -60,17 +60,6 @@ Thread::Sent request(NodeNumber to, unsigned words) {
       .destination = pointer_to(PointerType::read_write, std::uint64_t{to} << (Gtlb::page_bits + log_pages)),
       .handler = pointer_to(PointerType::execute_message, request_address),
       .argcount = words};
-}
-
-/// What a handler finds before the body, and DestAddr behind it.
-struct Opening {
-  std::uint64_t argcount = 0;
-  Word sender{};
-};
-Program open(Thread& thread, Opening& opening) {
-  opening.argcount = (co_await thread.msg_body()).bits;
-  opening.sender = co_await thread.msg_body();
-  co_await thread.msg_body();
 }
 
 /// Each word of the body goes into memory when it comes, from an address on.

@@ -16,10 +16,12 @@
 // Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.2.2, 6.1, 6.4, 6.5.1, 6.5.2, 6.5.4.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "emulated_hw/mmachine/costs/injection.hpp"
 #include "emulated_hw/mmachine/costs/interface_model.hpp"
+#include "emulated_hw/mmachine/costs/parameters.hpp"
 #include "emulated_hw/mmachine/instruction_stream.hpp"
 
 namespace am::mmachine::costs {
@@ -35,7 +37,16 @@ class Receiver {
     run(handler);
   }
   /// The two halves of it: until the dispatcher runs, which it may do once the message can be read, at the cycle that this returns;
-  Cycle bring_in(const Arrival& message);
+  Cycle bring_in(const Arrival& message) {
+    const Cycle arrived = accept(message);
+    if (dispatcher_is_in(arrived)) return arrived;
+    const bool polls = model_.dispatch == Dispatch::polled;
+    if (has_swapped_) swap_registers(polls ? polling_registers : interrupt_registers, restore);
+    thread.wait_until(arrived);
+    if (polls && model_.comes_too_late) thread.spend(missed_poll_cycles, 0);
+    swap_in_dispatcher();
+    return arrived;
+  }
   /// and from there on.
   template <class Handler>
   void run(Handler handler) {
@@ -47,25 +58,74 @@ class Receiver {
   /// For a handler: all words of the message's body, one after the other; `use` issues what it does with one.
   template <class Use>
   void take_words(Use use) {
-    if (takes_all_first()) {
-      std::vector<Register> words;
-      for (const Cycle arrived : message_.words) words.push_back(take(arrived));
-      for (const Register word : words) use(word);
-    } else {
-      for (const Cycle arrived : message_.words) use(take(arrived));
+    const bool takes_all_first = is_buffered() || is_in(Mapping::memory);
+    std::vector<Register> words;
+    for (const Cycle arrived : message_.words) {
+      const Register word = take(arrived);
+      if (takes_all_first) {
+        words.push_back(word);
+      } else {
+        use(word);
+      }
     }
+    for (const Register word : words) use(word);
   }
 
   InstructionStream thread;
 
  private:
-  [[nodiscard]] bool takes_all_first() const noexcept {
-    return model_.extraction.atomicity == Atomicity::buffered || model_.extraction.mapping == Mapping::memory;
+  [[nodiscard]] bool is_buffered() const noexcept {
+    return model_.extraction.atomicity == Atomicity::buffered;
   }
-  [[nodiscard]] Cycle accept(const Arrival& message);
-  [[nodiscard]] bool dispatcher_is_in(Cycle arrived) const noexcept;
-  void swap_in_dispatcher();
-  [[nodiscard]] Register take(Cycle arrived) noexcept;
+  [[nodiscard]] bool is_in(Mapping mapping) const noexcept { return model_.extraction.mapping == mapping; }
+
+  /// Since when can the message be read, for which the dispatcher is ready?
+  Cycle accept(const Arrival& message) {
+    message_ = message;
+    if (!is_buffered()) return message_.head;
+    const Cycle entered = std::max(message.head, thread.next_issue());
+    const Cycle complete = std::max(message.tail(), entered + message.words.size());
+    message_.head = complete + (is_in(Mapping::memory) ? hierarchy_cycles : hand_over_cycles);
+    std::ranges::fill(message_.words, message_.head);
+    return message_.head;
+  }
+  [[nodiscard]] bool dispatcher_is_in(Cycle arrived) const noexcept {
+    if (model_.dispatch == Dispatch::thread_slot) return true;
+    const bool seen = model_.dispatch == Dispatch::polled || !model_.comes_too_late;
+    return has_swapped_ && seen && arrived <= thread.next_issue();
+  }
+  void swap_in_dispatcher() {
+    if (model_.dispatch == Dispatch::polled) {
+      thread.issue(op::compute());  // finds the message
+      thread.jump();
+      swap_registers(polling_registers, save);
+    } else {
+      thread.jump();  // to the interrupt's routine
+      swap_registers(interrupt_registers, save);
+      swap_registers(interrupt_registers, restore);
+    }
+    thread.jump();  // to the dispatcher
+    has_swapped_ = true;
+  }
+  /// Stores or loads so many, through a pointer that is moved on.
+  void swap_registers(unsigned count, Operation (*access)(Register frame)) {
+    Register frame;
+    for (unsigned i = 0; i < count; ++i) {
+      thread.issue(access(frame));
+      frame = thread.issue(op::lea(frame));
+    }
+  }
+  static Operation save(Register frame) { return op::store(frame, {}); }
+  static Operation restore(Register frame) { return op::load(frame); }
+
+  /// A word as an operand. In memory it is a load that waits in the interface until there is a word.
+  Register take(Cycle arrived) noexcept {
+    if (is_in(Mapping::processor)) return {arrived};
+    if (is_in(Mapping::network)) return thread.issue(op::move({arrived}));
+    const Register asked = thread.issue(op::load(thread.issue(op::lea())));
+    const Cycle issued = asked.ready - load_cycles;
+    return {std::max(issued, arrived) + hierarchy_cycles};
+  }
 
   InterfaceModel model_;
   Arrival message_{};

@@ -5,11 +5,20 @@
 // Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.4, 6.6.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emulated_hw/mmachine/costs/interface_model.hpp"
 
 namespace am::mmachine::costs {
 
@@ -17,12 +26,16 @@ struct PrintedRow {
   static constexpr unsigned none = 0;        ///< a dash
   using Programs = std::array<unsigned, 4>;  ///< PING, RPC, DIST, BLKW
 
-  std::string_view model;
+  std::string_view name;
   Programs latency;
   Programs occupancy{};
+
+  [[nodiscard]] constexpr InterfaceModel model() const noexcept { return model_named(name); }
 };
 
-inline constexpr std::array<PrintedRow, 24> table_6_4{{
+inline constexpr std::size_t basic_models = 12;
+inline constexpr std::size_t incremental_models = 6;  ///< of each series
+inline constexpr std::array<PrintedRow, basic_models + 2 * incremental_models> table_6_4{{
     {"MM", {38, 44, 185, 2665}, {28, 42, 223, 4691}},
     {"IRS", {35, 38, 209, 2621}, {30, 52, 303, 5069}},
     {"IRB", {43, 53, 167, 3415}, {33, 51, 260, 5684}},
@@ -49,6 +62,13 @@ inline constexpr std::array<PrintedRow, 24> table_6_4{{
     {"SWX_IRS", {76, 79, 552, PrintedRow::none}},
 }};
 
+/// Throws std::out_of_range.
+[[nodiscard]] inline std::size_t model_index(std::string_view name) {
+  const auto row = std::ranges::find(table_6_4, name, &PrintedRow::name);
+  if (row == table_6_4.end()) throw std::out_of_range("no message interface is called " + std::string(name));
+  return static_cast<std::size_t>(row - table_6_4.begin());
+}
+
 /// What an agreement with a printed entry is worth.
 enum class Standing : std::uint8_t {
   calibrated,  ///< a number in parameters.hpp was set on it
@@ -58,14 +78,42 @@ enum class Standing : std::uint8_t {
 
 /// Of latencies. The basic models' were in view; so were their combinations' in DIST, when it was chosen that a semaphore is secured
 /// before an address is translated. PING and RPC over combinations are predicted.
-[[nodiscard]] Standing standing(std::size_t model, std::size_t program) noexcept;
+[[nodiscard]] inline Standing standing(std::size_t model, std::size_t program) noexcept {
+  enum Column : std::size_t { ping, rpc, dist };
+  // parameters.hpp says which number.
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 5> calibrated_on{
+      {{"MM", ping}, {"MM", dist}, {"IMS", ping}, {"ERB", ping}, {"SWX", rpc}}};
+  if (std::ranges::find(calibrated_on, std::pair{table_6_4[model].name, program}) != calibrated_on.end())
+    return Standing::calibrated;
+  return model < basic_models || program == dist ? Standing::in_view : Standing::predicted;
+}
 
 /// How far a latency may be from the printed one: closer for the M-Machine itself.
 [[nodiscard]] constexpr double band(std::size_t model) noexcept { return model == 0 ? 0.05 : 0.20; }
-[[nodiscard]] bool in_band(std::size_t model, double printed, double here) noexcept;
+[[nodiscard]] inline bool in_band(std::size_t model, double printed, double here) noexcept {
+  return std::abs(here / printed - 1) <= band(model);
+}
 
-/// Spearman's, of two columns; equal figures share their ranks. 1 where the order is the same.
-[[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
+/// How many are below each, less what half of them all are: equal figures share their ranks.
+[[nodiscard]] inline std::vector<double> centred_ranks(std::span<const double> values) {
+  std::vector<double> ranks;
+  for (const double value : values) {
+    const auto below = std::ranges::count_if(values, [=](double other) { return other < value; });
+    const auto above = std::ranges::count_if(values, [=](double other) { return other > value; });
+    ranks.push_back(static_cast<double>(below - above) / 2);
+  }
+  return ranks;
+}
+/// Spearman's, of two columns. 1 where the order is the same. Throws std::invalid_argument.
+[[nodiscard]] inline double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  if (a.size() != b.size() || a.empty())
+    throw std::invalid_argument("two columns of different lengths, or none");
+  const auto product = [](const std::vector<double>& one, const std::vector<double>& other) {
+    return std::inner_product(one.begin(), one.end(), other.begin(), 0.0);
+  };
+  const std::vector<double> ranks_a = centred_ranks(a), ranks_b = centred_ranks(b);
+  return product(ranks_a, ranks_b) / std::sqrt(product(ranks_a, ranks_a) * product(ranks_b, ranks_b));
+}
 
 /// Of what the M-Machine gains over a buffered, interrupt-driven interface of one series, in PING (6.6); of 1.
 struct GainShares {
@@ -80,8 +128,5 @@ struct GainShares {
           .mapping_and_atomicity = (thread_slot - only_translation) / gain,
           .translation = (only_translation - mm) / gain};
 }
-
-/// Where a model stands in interface_models and in the table. Throws std::out_of_range.
-[[nodiscard]] std::size_t model_index(std::string_view name);
 
 }  // namespace am::mmachine::costs

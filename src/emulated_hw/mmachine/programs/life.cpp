@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "emulated_hw/mmachine/programs/pointer_to.hpp"
+#include "emulated_hw/mmachine/programs/handlers.hpp"
 
 namespace am::mmachine {
 
@@ -143,9 +143,8 @@ Program Life::send_cell(Thread& thread, const Cell& cell, unsigned parity, bool 
 }
 
 Program Life::update(Thread& thread, Node& node) {
-  co_await thread.msg_body();
-  const Word sender = co_await thread.msg_body();
-  co_await thread.msg_body();
+  Opening opening;
+  co_await open(thread, opening);
   const Word which = co_await thread.msg_body();
   const Word value = co_await thread.msg_body();
   const auto parity = static_cast<unsigned>(which.bits & 1);
@@ -157,7 +156,7 @@ Program Life::update(Thread& thread, Node& node) {
     thread.chip().thread(0, 0).fill(updates_are_here + parity);
   }
   co_await thread.send({.instruction = Send::isnd1pnt,
-                        .destination = sender,
+                        .destination = opening.sender,
                         .handler = pointer_to(PointerType::execute_message, acknowledged_address)});
 }
 

@@ -17,7 +17,7 @@
 namespace mmachine_live_mesh_carriers_test {
 
 using namespace am::mmachine;
-using test::all_kinds, test::back_as, test::LiveNetwork, test::priority_of, test::taken_as;
+using test::all_kinds, test::back_as, test::LiveNetwork, test::taken_as;
 
 /// Random loads by several threads, each of several nodes, which take what they like: each message is counted once, and there is nothing
 /// left when all have stopped.

@@ -20,7 +20,6 @@ using namespace am::mmachine;
 
 using enum MessageKind;
 inline constexpr MessageKind all_kinds[] = {p0_ordered, p1_ordered, p0_unordered, p1_unordered};
-constexpr Priority priority_of(MessageKind kind) noexcept { return LiveMessage{.kind = kind}.priority(); }
 /// As what it is counted at its end; and where it came from, when it comes back.
 constexpr Counted taken_as(MessageKind kind) noexcept {
   constexpr Counted as[] = {Counted::p0, Counted::p1, Counted::p0_unordered, Counted::p1_unordered};

@@ -80,12 +80,11 @@ class MeshNodes {
   /// A message whose address is its number.
   void send(NodeNumber from, NodeNumber to, const What& what) {
     Message message;
-    message.header = {
-        .destination = mesh_->place_of(to),
-        .sender = mesh_->place_of(from),
-        .argcount = static_cast<std::uint8_t>(what.words),
-        .ordered = what.kind == p0_ordered || what.kind == p1_ordered,
-        .priority = what.kind == p0_ordered || what.kind == p0_unordered ? Priority::p0 : Priority::p1};
+    message.header = {.destination = mesh_->place_of(to),
+                      .sender = mesh_->place_of(from),
+                      .argcount = static_cast<std::uint8_t>(what.words),
+                      .ordered = is_ordered(what.kind),
+                      .priority = priority_of(what.kind)};
     message.address = {what.number, true};
     for (unsigned i = 0; i < what.words; ++i) message.body[i] = {what.number * 100 + i, i % 2 == 0};
     nodes_[from]->send(message);
@@ -156,9 +155,7 @@ class Load {
     for (NodeNumber node = 0; node < nodes_.mesh().nodes(); ++node) {
       for (const Priority priority : both_priorities) {
         while (nodes_.node(node).out[index(priority)].size() < words_before_body + most_bounced_body) {
-          const bool ordered = random_.one_in(2);
-          const MessageKind kind = priority == Priority::p0 ? (ordered ? p0_ordered : p0_unordered)
-                                                            : (ordered ? p1_ordered : p1_unordered);
+          const MessageKind kind = kind_of(priority, random_.one_in(2));
           nodes_.send(node, to(random_), {kind, words(random_), ++sent});
         }
       }

@@ -23,15 +23,12 @@ NetworkOutput output(unsigned buffers = 4) {
       0, {.valid = true, .base = {4, 5}, .log_width = 1, .log_height = 1, .mask = ~std::uint64_t{7}});
   return made;
 }
-NetworkOutput::Sending sending(Send what, std::uint64_t address, unsigned argcount = 0) {
-  NetworkOutput::Sending made{.what = &send_instruction(what),
-                              .destination = {address, false},
-                              .handler = handler,
-                              .argcount = static_cast<std::uint8_t>(argcount)};
-  if (!made.what->is_physical) made.destination = {pointer_bits(PointerType::read_write, 63, address), true};
-  for (unsigned i = 0; i < argcount; ++i) made.body[i] = {i + 40, false};
+Sent sent(Send what, std::uint64_t address, unsigned argcount = 0) {
+  Sent made{.instruction = what, .destination = {address, false}, .handler = handler, .argcount = argcount};
+  if (!made.what().is_physical) made.destination = {pointer_bits(PointerType::read_write, 63, address), true};
   return made;
 }
+const Body body = {{{40, false}, {41, false}, {42, false}}};
 bool may(const NetworkOutput& out, Send what, Cycle now, unsigned argcount = 0) {
   return out.may_issue(send_instruction(what), argcount, now);
 }
@@ -41,12 +38,11 @@ void drain(NetworkOutput& out, Priority priority) {
 
 TEST(NetworkOutput, AMessageIsItsHeaderAndWordsOneACycle) {
   NetworkOutput out = output();
-  const NetworkOutput::Sending what = sending(Send::isnd0o, mapped, 2);
-  EXPECT_EQ(out.issue(what, 100), Cycle{5}) << "the condition register";
+  const Sent what = sent(Send::isnd0o, mapped, 2);
+  EXPECT_EQ(out.issue(what, body, 100), Cycle{5}) << "the condition register";
   // To page 5: one to the right, and round again. The handler can be jumped to from now on.
   const Header header{.destination = {5, 5}, .sender = {1, 2}, .argcount = 2, .ordered = true};
-  const Word words[] = {
-      {header.bits(), false}, injected(handler), what.destination, what.body[0], what.body[1]};
+  const Word words[] = {{header.bits(), false}, injected(handler), what.destination, body[0], body[1]};
   for (unsigned at = 0; at < 5; ++at) {
     const Cycle there = 100 + NetworkOutput::output_cycles + at;
     EXPECT_EQ(out.outgoing(Priority::p0, there - 1), nullptr);
@@ -62,13 +58,13 @@ TEST(NetworkOutput, AMessageIsItsHeaderAndWordsOneACycle) {
 TEST(NetworkOutput, ASendIssuesWithRoomFor13Words) {
   NetworkOutput out = output();
   ASSERT_TRUE(may(out, Send::isnd0, 0));
-  out.issue(sending(Send::isnd0, mapped, 1), 0);  // 4 words
+  out.issue(sent(Send::isnd0, mapped, 1), body, 0);  // 4 words
   EXPECT_FALSE(may(out, Send::isnd0, 100));
   out.gone(Priority::p0);
   EXPECT_TRUE(may(out, Send::isnd0, 100)) << "three of 16";
   EXPECT_TRUE(may(out, Send::isnd0, 100, 10)) << "13 words: the most";
   EXPECT_TRUE(may(out, Send::isnd1pnt, 0, 12));
-  out.issue(sending(Send::isnd1pnt, 0), 0);
+  out.issue(sent(Send::isnd1pnt, 0), body, 0);
   out.gone(Priority::p1);
   EXPECT_FALSE(may(out, Send::isnd1pnt, 100, 12)) << "a bounced message has 15";
   EXPECT_TRUE(may(out, Send::isnd1pnt, 100, 11));
@@ -76,7 +72,7 @@ TEST(NetworkOutput, ASendIssuesWithRoomFor13Words) {
 
 TEST(NetworkOutput, TheUnitIsBusyWhileWordsComeToIt) {
   NetworkOutput out = output();
-  out.issue(sending(Send::isnd0, mapped, 10), 10);
+  out.issue(sent(Send::isnd0, mapped, 10), body, 10);
   drain(out, Priority::p0);
   EXPECT_FALSE(may(out, Send::isnd0, 21));
   EXPECT_TRUE(may(out, Send::isnd0, 22)) << "12 words and no header";
@@ -88,7 +84,7 @@ TEST(NetworkOutput, ThrottledSendsWaitWhileNoBufferIsFree) {
   NetworkOutput out = output(2);
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(may(out, i == 0 ? Send::isnd0 : Send::isnd0p, 100));
-    out.issue(sending(i == 0 ? Send::isnd0 : Send::isnd0p, i == 0 ? mapped : 0), 0);
+    out.issue(sent(i == 0 ? Send::isnd0 : Send::isnd0p, i == 0 ? mapped : 0), body, 0);
     drain(out, Priority::p0);
   }
   EXPECT_EQ(out.buffers(), 0u);
@@ -97,7 +93,7 @@ TEST(NetworkOutput, ThrottledSendsWaitWhileNoBufferIsFree) {
     EXPECT_FALSE(may(out, throttled, 100));
   for (const Send not_throttled : {Send::isnd0pnt, Send::isnd0pnto, Send::isnd1pnt, Send::fsnd1pnto})
     EXPECT_TRUE(may(out, not_throttled, 100));
-  out.issue(sending(Send::isnd0pnt, 0), 100);
+  out.issue(sent(Send::isnd0pnt, 0), body, 100);
   EXPECT_EQ(out.buffers(), 0u) << "not counted";
   drain(out, Priority::p0);
   out.give_back_buffer();
@@ -110,7 +106,7 @@ TEST(NetworkOutput, ThrottledSendsWaitWhileNoBufferIsFree) {
 
 TEST(NetworkOutput, AMissHoldsOrderedMessagesUntilItIsCleared) {
   NetworkOutput out = output();
-  EXPECT_EQ(out.issue(sending(Send::isnd0o, 900 << 11, 3), 0), std::nullopt);
+  EXPECT_EQ(out.issue(sent(Send::isnd0o, 900 << 11, 3), body, 0), std::nullopt);
   EXPECT_TRUE(out.is_empty());
   EXPECT_EQ(out.buffers(), 3u) << "its buffer stays taken";
   EXPECT_TRUE(out.has_missed());
@@ -126,8 +122,8 @@ TEST(NetworkOutput, AMissHoldsOrderedMessagesUntilItIsCleared) {
 
 TEST(NetworkOutput, APlaceOutsideTheMeshIsSaidNotLost) {
   NetworkOutput out = output();
-  EXPECT_THROW(out.issue(sending(Send::isnd0p, nid_of({8, 0})), 0), std::out_of_range);
-  EXPECT_EQ(out.issue(sending(Send::isnd0p, nid_of({7, 7})), 0), Cycle{3});
+  EXPECT_THROW(out.issue(sent(Send::isnd0p, nid_of({8, 0})), body, 0), std::out_of_range);
+  EXPECT_EQ(out.issue(sent(Send::isnd0p, nid_of({7, 7})), body, 0), Cycle{3});
 }
 
 // -- Figure 4-6 and the event of 4.2.3

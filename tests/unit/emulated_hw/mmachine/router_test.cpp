@@ -14,15 +14,14 @@ using namespace am::mmachine;
 using enum MessageKind;
 
 Message message(NodePlace to, MessageKind kind) {
-  const Priority priority = kind == p1_ordered || kind == p1_unordered ? Priority::p1 : Priority::p0;
   return {.header = {.destination = to,
-                     .turns = {false, false, priority},
-                     .ordered = kind == p0_ordered || kind == p1_ordered,
-                     .priority = priority}};
+                     .turns = {false, false, priority_of(kind)},
+                     .ordered = is_ordered(kind),
+                     .priority = priority_of(kind)}};
 }
 
 /// The router at [1, 1]; whatever it sends is noted, and room comes back where a test says so.
-class Alone final : public RouterPorts {
+class Alone {
  public:
   struct Sent {
     Direction side;
@@ -31,21 +30,21 @@ class Alone final : public RouterPorts {
   };
   explicit Alone(unsigned channels = 4) : router({1, 1}, channels) {}
 
-  const Flit* injected(Priority priority) override {
+  const Flit* injected(Priority priority) {
     auto& queue = to_inject[index(priority)];
     return queue.empty() ? nullptr : &queue.front();
   }
-  std::uint32_t taken(Priority priority) override {
+  std::uint32_t taken(Priority priority) {
     to_inject[index(priority)].pop_front();
     return 0;
   }
-  void send(Direction side, unsigned channel, const Flit& flit) override {
+  void send(Direction side, unsigned channel, const Flit& flit) {
     sent.push_back({side, channel, flit});
     if (returns[channel]) returning.push_back({side, channel});
   }
-  void freed(Direction side, unsigned channel) override { freed_now.push_back({side, channel}); }
-  bool accepts(Priority) override { return true; }
-  void extracted(Priority, const Flit&) override {}
+  void freed(Direction side, unsigned channel) { freed_now.push_back({side, channel}); }
+  bool accepts(Priority) { return true; }
+  void extracted(Priority, const Flit&) {}
 
   void inject(NodePlace to, MessageKind kind) {
     const Message sending = message(to, kind);

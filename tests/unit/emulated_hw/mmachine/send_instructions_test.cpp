@@ -93,8 +93,8 @@ TEST(SendInstructions, OfUsersNameTrustedHandlersAlone) {
 }
 
 TEST(SendInstructions, PhysicalDestinationsAreNodes) {
-  EXPECT_EQ(physical_destination(Word{7 << 5 | 3}), (NodePlace{3, 7}));
-  EXPECT_EQ(physical_destination(Word{~std::uint64_t{0}}), (NodePlace{31, 31})) << "its 10 bits count";
+  EXPECT_EQ(place_of(7 << 5 | 3), (NodePlace{3, 7}));
+  EXPECT_EQ(place_of(~std::uint64_t{0}), (NodePlace{31, 31})) << "its 10 bits count";
 }
 
 }  // namespace am::mmachine::send_instructions_test

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,22 +10,26 @@
 
 namespace am::mmachine::costs::injection_test {
 
-constexpr Port processor_buffered{Mapping::processor, Atomicity::buffered};
+constexpr Port processor_buffered = model_named("MM").injection;
+constexpr Port network_streaming = model_named("IRS").injection;
+constexpr Port network_buffered = model_named("IRB").injection;
+constexpr Port memory_streaming = model_named("IMS").injection;
+constexpr Port memory_buffered = model_named("IMB").injection;
 constexpr Port all_ports[] = {processor_buffered, network_buffered, memory_buffered, network_streaming,
                               memory_streaming};
 
 /// Messages one after the other through one interface.
 class Program {
  public:
-  explicit Program(Port port) : injection_(make_injection(port, AddressTranslation(Translation::gtlb))) {}
+  explicit Program(Port port) : injection_(port, AddressTranslation(Translation::gtlb)) {}
 
   Arrival send(unsigned words, Source source) {
-    return injection_->send(thread, {.destination = {}, .words = std::vector<Source>(words, source)});
+    return injection_.send(thread, {.destination = {}, .words = std::vector<Source>(words, source)});
   }
   InstructionStream thread;
 
  private:
-  std::unique_ptr<Injection> injection_;
+  Injection injection_;
 };
 
 TEST(Injection, AHeadLeavesWhenWhatItNeedsIsThere) {

@@ -9,10 +9,14 @@
 
 namespace am::mmachine::costs::receiver_test {
 
-constexpr Port processor_streaming{Mapping::processor, Atomicity::streaming};
+constexpr Port processor_streaming = model_named("MM").extraction;
+constexpr Port network_streaming = model_named("ERS").extraction;
+constexpr Port network_buffered = model_named("ERB").extraction;
+constexpr Port memory_streaming = model_named("EMS").extraction;
+constexpr Port memory_buffered = model_named("EMB").extraction;
 constexpr Cycle at = 100;
 
-Receiver through(Port extraction) { return Receiver({.name = "", .extraction = extraction}); }
+Receiver through(Port extraction) { return Receiver({.extraction = extraction}); }
 
 TEST(Receiver, HeadAndWordsAreThereAsTheirPlaceHasIt) {
   const struct {
@@ -74,7 +78,7 @@ TEST(Receiver, StreamsAreUsedWordByWordAndBuffersAsAWhole) {
 /// Two operations for each register, out through a pointer and for the interrupt in again; the jump goes beside the last one.
 TEST(Dispatch, APollSavesLiveRegistersAnInterruptAll) {
   const auto cost = [](Dispatch how) {
-    Receiver receiver({.name = "", .dispatch = how});
+    Receiver receiver({.dispatch = how});
     return receiver.bring_in({at, {}}) == at ? receiver.thread.next_issue() : 0;
   };
   EXPECT_EQ(cost(Dispatch::thread_slot), 0u) << "the first instruction waits for the head alone";
@@ -84,7 +88,7 @@ TEST(Dispatch, APollSavesLiveRegistersAnInterruptAll) {
 
 TEST(Dispatch, WhatWaitsWhenAHandlerEndsFindsTheDispatcherThere) {
   for (const Dispatch how : {Dispatch::polled, Dispatch::interrupt}) {
-    Receiver receiver({.name = "", .dispatch = how});
+    Receiver receiver({.dispatch = how});
     receiver.bring_in({at, {}});
     const Cycle in = receiver.thread.next_issue();
     receiver.bring_in({at + 1, {}});

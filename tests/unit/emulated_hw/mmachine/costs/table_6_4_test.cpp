@@ -12,7 +12,7 @@
 namespace am::mmachine::costs::table_6_4_test {
 
 double latency(std::size_t model, std::size_t program) {
-  return static_cast<double>(benchmark_programs[program].run(interface_models[model], 0).latency);
+  return static_cast<double>(benchmark_programs[program].run(table_6_4[model].model(), 0).latency);
 }
 
 /// Calls f(model, program, latency) for each entry that is printed.
@@ -31,7 +31,7 @@ TEST(Table64, EachLatencyIsInItsBandAndTheModelsKeepTheirOrder) {
   for_each_printed([&](std::size_t model, std::size_t program, double entry) {
     const double simulated = latency(model, program);
     EXPECT_TRUE(in_band(model, entry, simulated))
-        << table_6_4[model].model << ' ' << benchmark_programs[program].name << ": " << entry << ", here "
+        << table_6_4[model].name << ' ' << benchmark_programs[program].name << ": " << entry << ", here "
         << simulated;
     printed[program].push_back(entry);
     here[program].push_back(simulated);
@@ -45,7 +45,7 @@ TEST(Table64, TheModelOfTheMachineTakesWhatTheMachineDoes) {
   const auto measured = run_on_machine();
   for (std::size_t program = 0; program < benchmark_programs.size(); ++program) {
     SCOPED_TRACE(benchmark_programs[program].name);
-    const Measured model = benchmark_programs[program].run(interface_models[model_index("MM")], 0);
+    const Measured model = benchmark_programs[program].run(model_named("MM"), 0);
     EXPECT_EQ(measured[program].latency, model.latency);
     EXPECT_EQ(measured[program].occupancy, model.occupancy);
   }
@@ -63,16 +63,16 @@ TEST(Table64, TheGainSplitsAsInTheThesis) {
 
 /// "For INT, the thread swap overhead is nearly 18x the time it takes to actually service the PING request" (6.5.4).
 TEST(Table64, AnInterruptTakesManyTimesWhatTheServiceDoes) {
-  const DispatchParts parts = dispatch_parts(interface_models[model_index("INT")]);
+  const DispatchParts parts = dispatch_parts(model_named("INT"));
   EXPECT_NEAR(static_cast<double>(parts.swap) / static_cast<double>(parts.service), 18, 18 * 0.2);
-  EXPECT_EQ(dispatch_parts(interface_models[model_index("MM")]).swap, 0u);
+  EXPECT_EQ(dispatch_parts(model_named("MM")).swap, 0u);
 }
 
 /// Figure 6-6: the streaming interface's head leaves first, and copying is what the network registers' buffer costs beside MM.
 TEST(Table64, AHeadLeavesEarliestInAStream) {
-  const InjectionParts mm = injection_parts(interface_models[model_index("MM")]);
-  const InjectionParts irs = injection_parts(interface_models[model_index("IRS")]);
-  const InjectionParts irb = injection_parts(interface_models[model_index("IRB")]);
+  const InjectionParts mm = injection_parts(model_named("MM"));
+  const InjectionParts irs = injection_parts(model_named("IRS"));
+  const InjectionParts irb = injection_parts(model_named("IRB"));
   EXPECT_LT(irs.head, mm.head);
   EXPECT_EQ(irb.head, mm.head + rpc_words);
   for (const InjectionParts& parts : {mm, irs, irb}) {
@@ -84,7 +84,7 @@ TEST(Table64, AHeadLeavesEarliestInAStream) {
 /// 6.5.4: a missed poll costs 121 cycles, each time; INT_MAX and INT_MIN differ where messages follow each other.
 TEST(Table64, WorstCasesOfDispatch) {
   const auto model = [](std::string_view name, bool comes_too_late) {
-    InterfaceModel made = interface_models[model_index(name)];
+    InterfaceModel made = model_named(name);
     made.comes_too_late = comes_too_late;
     return made;
   };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulated_hw/mmachine/machine.hpp"
-#include "emulated_hw/mmachine/programs/pointer_to.hpp"
+#include "emulated_hw/mmachine/programs/handlers.hpp"
 #include "support/random.hpp"
 
 namespace gtlb_misses_test {

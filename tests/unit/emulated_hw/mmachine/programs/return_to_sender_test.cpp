@@ -13,7 +13,7 @@
 
 #include "emulated_hw/mmachine/machine.hpp"
 #include "emulated_hw/mmachine/programs/gtlb_misses.hpp"
-#include "emulated_hw/mmachine/programs/pointer_to.hpp"
+#include "emulated_hw/mmachine/programs/handlers.hpp"
 #include "support/random.hpp"
 
 namespace return_to_sender_test {
@@ -197,7 +197,7 @@ TEST(ReturnToSender, WhatNobodyHasBouncedIsRefused) {
     const bool comes_back = words >= 2;
     EXPECT_EQ(nodes.protocols[1]->bounces(), comes_back ? 1u : 0u) << words;
     EXPECT_EQ(nodes.protocols[1]->lost(), comes_back ? 1u : 0u) << "its handler is a number";
-    EXPECT_EQ(receiver.counts().exceptions, (comes_back ? 0u : 1u) + (words > most_body ? 1u : 0u)) << words;
+    EXPECT_EQ(receiver.exceptions(), (comes_back ? 0u : 1u) + (words > most_body ? 1u : 0u)) << words;
   }
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulated_hw/mmachine/machine.hpp"
-#include "emulated_hw/mmachine/programs/pointer_to.hpp"
+#include "emulated_hw/mmachine/programs/handlers.hpp"
 
 namespace stock_handlers_test {
 
@@ -77,7 +77,7 @@ TEST_F(StockHandlersTest, AReadOnlyPointerDoesNotWriteAnywhere) {
   const Word there = pointer_to(read_only, page + 8);
   send({{to(there, stock.remote_write), {{5, false}, answer_, {1, false}}}});
   EXPECT_TRUE(answers_.empty());
-  EXPECT_EQ(machine_.chip(1).counts().exceptions, 1u);
+  EXPECT_EQ(machine_.chip(1).exceptions(), 1u);
   EXPECT_EQ(memories_[1].load(there).word, Word{});
 }
 
@@ -89,7 +89,7 @@ TEST_F(StockHandlersTest, AReplyGoesOnlyToAHandlerThatTheSenderMayName) {
     send({{to(there, stock.remote_read), {handler, {1, false}}}});
   }
   EXPECT_TRUE(answers_.empty());
-  EXPECT_EQ(machine_.chip(1).counts().exceptions, forged.size());
+  EXPECT_EQ(machine_.chip(1).exceptions(), forged.size());
 }
 
 /// Shorter than its handler expects: it reads error values, and the next message is handled (5.2.4).
@@ -99,7 +99,7 @@ TEST_F(StockHandlersTest, AMessageThatIsTooShortHurtsNobody) {
         {to(there, stock.fork), {}},
         {to(there, stock.remote_write), {{5, false}, answer_}},
         {to(there, stock.remote_read), {answer_, {9, false}}}});
-  EXPECT_EQ(machine_.chip(1).counts().exceptions, 2u);
+  EXPECT_EQ(machine_.chip(1).exceptions(), 2u);
   ASSERT_EQ(answers_.size(), 2u);
   EXPECT_EQ(answers_[0], past_the_tail()) << "the word that was not sent";
   EXPECT_EQ(answers_[1].bits, 5u);
@@ -135,8 +135,7 @@ TEST_F(StockHandlersTest, ForksBeginInOrderWithTheirArgumentsWhateverEnds) {
   EXPECT_GT(handlers_[1]->broken_off(), 0u);
 
   send({{fork, {pointer_to(execute_system, code)}}, {fork, {pointer_to(execute_user, code + 8)}}});
-  EXPECT_EQ(machine_.chip(1).counts().exceptions, 2u)
-      << "a user does not begin the system's code, nor what is none";
+  EXPECT_EQ(machine_.chip(1).exceptions(), 2u) << "a user does not begin the system's code, nor what is none";
 }
 
 }  // namespace stock_handlers_test
