@@ -226,11 +226,11 @@ class Injection {
   // interface after a traversal of the memory hierarchy. One program has it for a message: the next is begun when it is free again
 
   /// A lock in local memory: its address, what it holds, the test, the branch, and the mark that it is taken.
-  void acquire(InstructionStream& thread) noexcept {
-    const Register address = thread.issue(op::lea(later(semaphore_, interface_free_)));
+  void acquire(InstructionStream& thread) const noexcept {
+    const Register address = thread.issue(op::lea(interface_free_));
     const Register held = thread.issue(op::load(address));
     thread.jump(thread.issue(op::compute(held)));
-    semaphore_ = thread.issue(op::store(address, {}));
+    thread.issue(op::store(address, {}));
   }
 
   /// IMS: the header is stored and the interface answers that the channel is open ("the fixed overhead for opening a streaming channel",
@@ -255,7 +255,7 @@ class Injection {
       const Register stored = thread.issue(op::store(addresses[i], words[i], hierarchy_cycles));
       arrival.append(stored.ready + header_cycles + path_cycles);
     }
-    release(thread);
+    thread.issue(op::store({}, {}));  // the semaphore is free before the interface is
     interface_free_ = {arrival.tail() - path_cycles};
     return arrival;
   }
@@ -275,11 +275,10 @@ class Injection {
     put({});  // HandlerIP
     carry_words(thread, message, composed, put);
     const Register told = thread.issue(op::store(address, {}, hierarchy_cycles));
-    release(thread);
+    thread.issue(op::store({}, {}));  // the semaphore is free before the interface is
     interface_free_ = {told.ready + hierarchy_cycles + message.words.size()};
     return Arrival::in_one_piece(interface_free_.ready + header_cycles + path_cycles, message.words.size());
   }
-  void release(InstructionStream& thread) noexcept { semaphore_ = thread.issue(op::store({}, {})); }
 
   Port port_;
   AddressTranslation translation_;
@@ -288,7 +287,6 @@ class Injection {
   std::size_t next_file_ = 0;
   Register unit_free_{};       // of SEND
   Register interface_free_{};  // since when its buffer, port or channel can have another word or message
-  Register semaphore_{};       // has been written
 };
 
 }  // namespace am::mmachine::costs

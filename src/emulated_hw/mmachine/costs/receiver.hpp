@@ -86,7 +86,6 @@ class Receiver {
     const Cycle entered = std::max(message.head, thread.next_issue());
     const Cycle complete = std::max(message.tail(), entered + message.words.size());
     message_.head = complete + (is_in(Mapping::memory) ? hierarchy_cycles : hand_over_cycles);
-    std::ranges::fill(message_.words, message_.head);
     return message_.head;
   }
   [[nodiscard]] bool dispatcher_is_in(Cycle arrived) const noexcept {

@@ -360,31 +360,6 @@ TEST(MMachineLiveMeshStops, WhoFindsNoRoomHearsOfIt) {
   }
 }
 
-// The same, where two of different kinds ask; there is room for one after the other.
-TEST(MMachineLiveMeshStops, TwoWhoFindNoRoomHearOfIt) {
-  test::Random random(test::seed());
-  for (const MessageKind low : {p0_ordered, p0_unordered}) {
-    for (const MessageKind high : {p1_ordered, p1_unordered}) {
-      at_each_access([&](unsigned at, bool& ended) {
-        LiveNetwork net(1, 2);
-        net.takes_p0 = [&](NodeNumber) { return random.one_in(2); };
-        fill_link(net);
-        ASSERT_TRUE(net.mesh().inject(0, {.destination = 1, .source = 0, .kind = low}));
-        ASSERT_TRUE(net.mesh().inject(0, {.destination = 1, .source = 0, .kind = high}));
-        Steps::One one(carrier(net, 0, injected));
-        ended = !one.go(at);
-        for (unsigned channel = 0; channel < most_channels; ++channel) {
-          LiveMesh::Carrier<>(net.mesh()).run(1, request(input_at(from_below, channel)), 100);
-          if (random.one_in(2)) one.go(1);
-        }
-        one.finish();
-        EXPECT_TRUE(net.is_empty());
-        EXPECT_EQ(net.count_of_all(), 6u);
-      });
-    }
-  }
-}
-
 // A message is not taken and finds no room to go back, and is stopped anywhere; meanwhile there is room again, and whoever has made it goes.
 TEST(MMachineLiveMeshStops, WhoCannotGoBackHearsOfIt) {
   for (const bool are_several : {false, true}) {
@@ -490,18 +465,6 @@ TEST(MMachineLiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
       EXPECT_EQ(net.count(2, from, Counted::p0_unordered) + net.count(from, 2, Counted::back_unordered), 1u);
     EXPECT_EQ(net.count_of_all(), 3u);
   });
-}
-
-// More than a carrier may do in one go is left to others.
-TEST(MMachineLiveMeshStops, WhatACarrierGivesUpIsLeftToOthers) {
-  test::Random random(test::seed());
-  for (unsigned steps = 0; steps < 24; ++steps) {
-    Scene scene(random());
-    for (const NodeNumber first : {0u, 1u, 2u})
-      LiveMesh::Carrier<>(scene.net.mesh()).run(first, all_inputs, steps);
-    scene.all_has_come();
-    if (HasFailure()) return;
-  }
 }
 
 }  // namespace mmachine_live_mesh_stops_test

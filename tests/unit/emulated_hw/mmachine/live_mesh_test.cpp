@@ -110,21 +110,6 @@ TEST(MMachineLiveMesh, CarriesEachMessageToItsNodeOrBack) {
   }
 }
 
-TEST(MMachineLiveMesh, FromCornerToCornerOf1024Nodes) {
-  LiveNetwork net(32, 32);
-  net.takes_p0 = [](NodeNumber at) { return at % 2 == 0; };
-  for (const NodeNumber from : {0u, 31u, 992u, 1023u}) {
-    for (const NodeNumber to : {0u, 31u, 992u, 1023u}) {
-      for (const MessageKind kind : all_kinds) {
-        ASSERT_TRUE(net.send({.destination = to, .source = from, .kind = kind}));
-        const bool comes_back = priority_of(kind) == p0 && to % 2 == 1;
-        ASSERT_EQ(comes_back ? net.count(from, to, back_as(kind)) : net.count(to, from, taken_as(kind)), 1u);
-      }
-    }
-  }
-  EXPECT_EQ(net.count_of_all(), 4u * 4 * message_kinds);
-}
-
 TEST(MMachineLiveMesh, CountsOnlyWhatCounts) {
   LiveNetwork net(1, 3);
   for (const MessageKind kind : all_kinds) {

@@ -66,12 +66,6 @@ TEST(Machine, ANeighbourAnswersIn38Cycles) {
     EXPECT_EQ(times.answered, 38u);
   }
 }
-/// A cycle for each link more.
-TEST(Machine, AcrossTheMachine) {
-  EXPECT_EQ(ping({.width = 8, .height = 8}, 0, 63).answered, 38u + 2 * 13);
-  EXPECT_EQ(ping({.width = 8, .height = 8, .channels = 2}, 63, 0).answered, 38u + 2 * 13);
-  EXPECT_EQ(ping({.width = 2}, 1, 1).answered, 38u - 2);
-}
 
 /// A handler that sends messages of its own priority may wait for ever (3.3.1). Who computes does not stand still.
 TEST(Machine, SaysInWhatCircleHandlersWaitAndThatNobodyComputes) {

@@ -99,21 +99,6 @@ TEST(Router, EachKindTakesItsOwnChannelWhereNothingElseIs) {
   }
 }
 
-TEST(Router, ABufferIsGivenToTheNextMessageWhenItHasBecomeEmpty) {
-  Alone alone;
-  alone.returns[0] = false;
-  alone.inject(far_right, p0_ordered);
-  alone.inject(far_right, p0_ordered);
-  alone.step(20);
-  EXPECT_EQ(alone.sent.size(), 3u) << "the first has gone, and lies in the next router";
-  for (int flit = 0; flit < 2; ++flit) alone.router.vacancy(Direction::x_up, 0);
-  alone.step(20);
-  EXPECT_EQ(alone.sent.size(), 3u) << "but for one flit";
-  alone.router.vacancy(Direction::x_up, 0);
-  alone.step(20);
-  EXPECT_EQ(alone.sent.size(), 6u);
-}
-
 /// The pathological case of 3.3.3: all other channels are held by what does not move, and ordered messages of the same priority come one
 /// after the other. The unordered one goes after 16 of them.
 TEST(Router, AnUnorderedReplyEscapesAfterSixteenLosses) {

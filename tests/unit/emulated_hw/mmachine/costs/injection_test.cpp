@@ -32,38 +32,6 @@ class Program {
   Injection injection_;
 };
 
-TEST(Injection, AHeadLeavesWhenWhatItNeedsIsThere) {
-  const auto head = [](Port port, unsigned words) {
-    return Program(port).send(words, Source::computed).head - path_cycles;
-  };
-  const Arrival arrival = Program(processor_buffered).send(8, Source::computed);
-  EXPECT_EQ(arrival.tail(), arrival.head + 8) << "then a word a cycle";
-  EXPECT_EQ(head(processor_buffered, 0), send_cycles);
-  EXPECT_EQ(head(processor_buffered, 8), 8 / 2 + send_cycles) << "two words a cycle";
-  EXPECT_EQ(head(network_buffered, 8), 8 / 2 + 8 + send_cycles) << "each word is moved";
-  EXPECT_EQ(head(network_streaming, 0), 2 + header_cycles) << "two words open it";
-  EXPECT_GE(head(memory_streaming, 0), 3 * hierarchy_cycles + header_cycles) << "header, answer, HandlerIP";
-  EXPECT_GE(head(memory_buffered, 0), 2 * hierarchy_cycles + header_cycles) << "told, fetched";
-}
-
-TEST(Injection, FromRegistersTakesSlotsForASendAndForWordsThatAreMoved) {
-  Program processor(processor_buffered);
-  (void)processor.send(0, Source::computed);
-  EXPECT_EQ(processor.thread.slots(), send_cycles) << "five cycles for a null message";
-  Program network(network_buffered);
-  (void)network.send(8, Source::computed);
-  EXPECT_EQ(network.thread.slots(), 8 + 8 + send_cycles);
-}
-
-TEST(Injection, ABufferedHeadWaitsForItsLastWordAndNotAStreams) {
-  for (const Port port : all_ports) {
-    const Cycle one = Program(port).send(1, Source::loaded).head;
-    const Cycle four = Program(port).send(4, Source::loaded).head;
-    EXPECT_EQ(one < four, port.atomicity == Atomicity::buffered);
-    EXPECT_LE(one, four);
-  }
-}
-
 /// "The fixed overhead for opening a streaming channel into the network dominates" for short messages (6.5.2), not for long ones.
 TEST(Injection, OpeningAChannelInMemoryPaysForLongMessagesOnly) {
   EXPECT_GT(Program(memory_streaming).send(0, Source::computed).head,
@@ -86,20 +54,6 @@ TEST(Injection, OnlyBuffersKeepAMessage) {
       EXPECT_LE(again, empty - before + 1);
     } else {
       EXPECT_GE(again, empty - before + 2 * 9) << "loaded again";
-    }
-  }
-}
-
-TEST(Injection, MessagesOfOneInterfaceFollowEachOther) {
-  for (const Port port : all_ports) {
-    Program program(port);
-    Cycle last = 0;
-    for (unsigned i = 0; i < 20; ++i) {
-      const Arrival arrival = program.send(10, i % 2 == 0 ? Source::loaded : Source::computed);
-      EXPECT_GT(arrival.head, last);
-      EXPECT_EQ(arrival.words.size(), 10u);
-      last = arrival.head;
-      for (const Cycle word : arrival.words) EXPECT_GT(word, std::exchange(last, word)) << "one a cycle";
     }
   }
 }
@@ -161,16 +115,6 @@ TEST(Translation, SpillsOnlyWhenRegistersAreFull) {
   EXPECT_EQ(full.slots - empty.slots, 4u * AddressTranslation::spilled(rpc_words))
       << "address and access, out and in";
   EXPECT_GE(full.cycles, empty.cycles + 4 * AddressTranslation::spilled(rpc_words));
-}
-
-TEST(Translation, ALookupIsStepped) {
-  InstructionStream thread;
-  Lookup lookup({});
-  while (lookup.step(thread) && !lookup.just_found()) {
-  }
-  EXPECT_GE(lookup.found().ready, load_cycles + 2) << "address, load, two operations";
-  while (lookup.step(thread)) EXPECT_FALSE(lookup.just_found()) << "once";
-  EXPECT_GT(lookup.node().ready, lookup.found().ready);
 }
 
 }  // namespace am::mmachine::costs::injection_test
