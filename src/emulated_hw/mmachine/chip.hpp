@@ -24,6 +24,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/kit/arbiter.hpp"
@@ -47,11 +48,9 @@ class Chip final : public NetworkUnits {
   Chip(NodePlace here, NodePlace last, const Cycle& now)
       : here_(here),
         now_(now),
+        threads_(threads_of(*this, std::make_index_sequence<clusters * slots>())),
         output_(here, last),
         inputs_{NetworkInput(Priority::p0, parity_faults_), NetworkInput(Priority::p1, parity_faults_)} {
-    for (unsigned cluster = 0; cluster < clusters; ++cluster) {
-      for (unsigned slot = 0; slot < slots; ++slot) threads_.emplace_back(*this, cluster, slot);
-    }
     for (const unsigned cluster : message_cluster)
       thread(cluster, reserved_slot).run([this](Thread& slot) { return dispatch(slot); }, Privilege::system);
   }
@@ -180,6 +179,11 @@ class Chip final : public NetworkUnits {
   }
 
  private:
+  template <std::size_t... at>
+  static std::array<Thread, sizeof...(at)> threads_of(Chip& chip, std::index_sequence<at...> /*all*/) {
+    return {Thread(chip, at / slots, at % slots)...};
+  }
+
   /// A condition register that becomes full.
   struct Filling {
     Cycle at;
@@ -281,7 +285,7 @@ class Chip final : public NetworkUnits {
 
   const NodePlace here_;
   const Cycle& now_;
-  std::deque<Thread> threads_;  // by cluster * slots + slot
+  std::array<Thread, clusters * slots> threads_;  // by cluster * slots + slot
   std::map<std::uint64_t, Thread::Code> code_;
   NetworkOutput output_;
   std::uint8_t parity_faults_ = 0;

@@ -50,38 +50,24 @@ struct LiveRouter : kit::LiveInputs<live_channels, std::array<LiveOutput, live_p
   kit::Tally<std::uint64_t> gtlb_misses;
 };
 
-/// Where a message goes: over a link, by one of its channels; or to a node.
-struct LiveEnd {
+/// Where a message goes: over a link, by one of its channels; or to a node. How `entries` is read: that of a link otherwise than that of
+/// a node. `output` is the link's first, and `channel` none, until it has been let in.
+struct LiveEnd : kit::LiveEnd {
   static constexpr unsigned most = 1;  ///< of one message
 
-  unsigned output;                  ///< the link's first, until it has been let in; the node's
-  std::uint32_t packet;             ///< what it is there
-  std::atomic<kit::Word>* entries;  ///< of the link, or the node's count; or none
-  kit::Choice choice;               ///< of the link's channels
-  kit::LiveChannel* link;           ///< these; none: the node
-  kit::LiveChannel* channel;        ///< the one, when it has been let in
-
-  // Where the one of that number lies in `channel`.
-
-  [[nodiscard]] std::atomic<kit::Word>& place(kit::Word number) const noexcept {
-    return channel->place_of(number);
-  }
-  [[nodiscard]] static std::uint32_t lap(kit::Word number) noexcept {
-    return kit::LiveChannel::lap_of_number(number);
-  }
-
-  // How `entries` is read: that of a link otherwise than that of a node.
+  kit::Choice choice{};              ///< of the link's channels
+  kit::LiveChannel* link = nullptr;  ///< these; none: the node
 
   [[nodiscard]] bool names(kit::Word last, unsigned input, kit::Word number) const noexcept {
     return link != nullptr ? kit::LinkEntry(last).names(input, number)
-                           : kit::Entry{last}.names(input, number);
+                           : kit::LiveEnd::names(last, input, number);
   }
   [[nodiscard]] unsigned input(kit::Word last) const noexcept {
-    return link != nullptr ? kit::LinkEntry(last).input() : kit::Entry{last}.input();
+    return link != nullptr ? kit::LinkEntry(last).input() : kit::LiveEnd::input(last);
   }
   template <class See>
   [[nodiscard]] kit::Word next(kit::Word last, unsigned input, kit::Word number, See see) const {
-    if (link == nullptr) return kit::Entry{last}.with(input, number).word;
+    if (link == nullptr) return kit::LiveEnd::next(last, input, number, see);
     const kit::LinkEntry seen(last);
     kit::Word next = 0;
     choice.find([&](unsigned its) {
@@ -101,7 +87,7 @@ struct LiveEnd {
     return (seen.count(seen.channel()) - 1) % kit::LinkEntry::counts;
   }
   [[nodiscard]] kit::Requests outputs() const noexcept {
-    if (link == nullptr) return kit::request(output);
+    if (link == nullptr) return kit::LiveEnd::outputs();
     kit::Requests all = 0;
     choice.find([&](unsigned its) {
       all |= kit::request(output + its);
@@ -253,7 +239,7 @@ class LiveMesh final : public kit::LiveGrid<most_channels, going_back>,
     if (port == 0) return kit::LiveEnds<End>(end_at(carrier, at, input, message, first));
     kit::LiveChannel* const link = link_behind(at, port);
     const kit::Choice choice = way == 0 ? choice_of(message.kind) : kit::Choice{way - 1};
-    return kit::LiveEnds<End>({port * vcs, first.packet, &link->entries, choice, link, nullptr});
+    return kit::LiveEnds<End>({{port * vcs, &link->entries, nullptr, first.packet}, choice, link});
   }
   /// Of one that is there.
   template <class Carrier>
@@ -265,13 +251,13 @@ class LiveMesh final : public kit::LiveGrid<most_channels, going_back>,
       if (!is_whole(message)) return node_end(first.packet, nullptr);
       if (message.fate == Fate::sent_back) {
         kit::LiveChannel* const link = &router_at(at).inputs[going_back];
-        return {going_back, message.sent_back().bits(), &link->entries, {0}, link, nullptr};
+        return {{going_back, &link->entries, nullptr, message.sent_back().bits()}, {0}, link};
       }
     }
     return node_end(first.packet, &nodes_.arrivals(at, message.source, counted_as(message)));
   }
   [[nodiscard]] static End node_end(std::uint32_t packet, std::atomic<kit::Word>* count) noexcept {
-    return {0, packet, count, {}, nullptr, nullptr};
+    return {{0, count, nullptr, packet}};
   }
   /// With its fate, which is written where it lies: by whoever comes first.
   template <class Carrier>

@@ -23,22 +23,19 @@ class Machine : public kit::Machine {
  public:
   /// Each node may have so many throttled messages under way: its bounce buffers (3.3.2).
   static constexpr unsigned usual_buffers = 16;
-  // The mesh says what is wrong with a shape that cannot be.
 
+  // The mesh says what is wrong with a shape that cannot be.
   explicit Machine(const Mesh::Shape& shape) : kit::Machine("mmachine") {
     std::vector<NetworkUnits*> units;
-    const NodePlace last{static_cast<std::uint8_t>(shape.width - 1),
-                         static_cast<std::uint8_t>(shape.height - 1)};
-    for (unsigned node = 0; node < shape.width * shape.height && node < Mesh::most_extent * Mesh::most_extent;
-         ++node) {
-      const NodePlace here{static_cast<std::uint8_t>(node % shape.width),
-                           static_cast<std::uint8_t>(node / shape.width)};
-      units.push_back(chips_.emplace_back(std::make_unique<Chip>(here, last, now_)).get());
+    const NodeNumber nodes = std::min(shape.nodes(), Mesh::most_extent * Mesh::most_extent);
+    for (NodeNumber node = 0; node < nodes; ++node) {
+      chips_.push_back(std::make_unique<Chip>(shape.place_of(node), shape.place_of(shape.nodes() - 1), now_));
       chips_.back()->output().set_buffers(usual_buffers);
+      units.push_back(chips_.back().get());
     }
     mesh_ = std::make_unique<Mesh>(shape, std::move(units));
-    awake_ = std::make_unique<kit::Awake>(nodes());
-    for (NodeNumber node = 0; node < nodes(); ++node)
+    awake_ = std::make_unique<kit::Awake>(nodes);
+    for (NodeNumber node = 0; node < nodes; ++node)
       chips_[node]->rings(awake_->bell(node), mesh_->bell(node));
   }
 

@@ -59,6 +59,11 @@ class Mesh {
     unsigned height = 1;                ///< along y
     unsigned channels = most_channels;  ///< virtual ones of each link: 4, or the prototype's 2 (3.3.3)
     unsigned vacancy_delay = vacancy_cycles;
+
+    [[nodiscard]] constexpr NodeNumber nodes() const noexcept { return width * height; }
+    [[nodiscard]] constexpr NodePlace place_of(NodeNumber node) const noexcept {
+      return {static_cast<std::uint8_t>(node % width), static_cast<std::uint8_t>(node / width)};
+    }
   };
   /// Of these nodes, by number: y * width + x. They outlive it. Throws std::invalid_argument.
   Mesh(const Shape& shape, std::vector<NetworkUnits*> nodes)
@@ -86,9 +91,7 @@ class Mesh {
 
   [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return grid_.nodes(); }
-  [[nodiscard]] NodePlace place_of(NodeNumber node) const noexcept {
-    return {static_cast<std::uint8_t>(node % shape_.width), static_cast<std::uint8_t>(node / shape_.width)};
-  }
+  [[nodiscard]] NodePlace place_of(NodeNumber node) const noexcept { return shape_.place_of(node); }
   [[nodiscard]] NodeNumber number_of(NodePlace place) const noexcept {
     return place.y * shape_.width + place.x;
   }

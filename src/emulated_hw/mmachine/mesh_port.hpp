@@ -124,8 +124,7 @@ class MeshPort final : public kit::NodePort {
   };
   [[nodiscard]] std::vector<NetworkUnits*> make_units(const Mesh::Shape& shape) {
     std::vector<NetworkUnits*> all;
-    for (NodeNumber node = 0; node < shape.width * shape.height; ++node)
-      all.push_back(&units_.emplace_back(*this, node));
+    for (NodeNumber node = 0; node < shape.nodes(); ++node) all.push_back(&units_.emplace_back(*this, node));
     return all;
   }
 

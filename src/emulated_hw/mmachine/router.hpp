@@ -155,14 +155,14 @@ class Router {
   /// Two stages of round robin, for one path.
   class Turns2 {
    public:
-    unsigned pick(kit::Requests sources) noexcept {
+    unsigned pick(kit::Requests asking) noexcept {
       kit::Requests among = 0;
       for (unsigned group = 0; group < groups; ++group) {
-        if ((sources & of_group(group)) != 0) among |= kit::request(group);
+        if ((asking & of_group(group)) != 0) among |= kit::request(group);
       }
       const unsigned group = among_groups_.pick(among);
       among_groups_.had_its_turn(group);
-      const unsigned channel = in_group_[group].pick((sources & of_group(group)) >> group * most_channels);
+      const unsigned channel = in_group_[group].pick((asking & of_group(group)) >> group * most_channels);
       in_group_[group].had_its_turn(channel);
       return source_of(group, channel);
     }

@@ -88,7 +88,7 @@ void Thread::add_waits(kit::Waits& waits, const std::string& place) const {
     return waits.add(place, place + ": waits for condition " + std::to_string(which_));
   if (waits_for_ == For::body) return waits.add(place, place + ": waits for the rest of its message");
   const SendInstruction& what = sending_.what();
-  if (what.is_throttled && chip_.output().buffers() == 0)
+  if (what.is_throttled && output().buffers() == 0)
     return waits.add(place, place + ": waits for a buffer, which a message takes until it has been consumed");
   const std::string output = place_of_output(chip_.place(), static_cast<Priority>(what.priority));
   waits.add(place, place + ": waits to send, for room in the network output", {output});
@@ -174,19 +174,14 @@ void Thread::end_send() {
   }
 }
 
-Gtlb& Thread::gtlb() const noexcept { return chip_.output().gtlb(); }
+NetworkOutput& Thread::output() const noexcept { return chip_.output(); }
 
-Gtlb& Thread::gtlb_for_system() const {
-  demand_system("IGTRD and IGTWR");
-  return gtlb();
+NetworkOutput& Thread::output_for_system() const {
+  if (privilege_ != Privilege::system) throw Exception("IGTRD, IGTWR and OMBC: only the system may use them");
+  return output();
 }
 
 void Thread::clear_gtlb_miss() const noexcept { chip_.clear_miss(); }
-
-void Thread::increment_buffers() const {
-  demand_system("the counter of outgoing messages");
-  chip_.output().give_back_buffer();
-}
 
 void Thread::demand_slot_of(For what) const {
   const bool is_event = what == For::event;
@@ -195,11 +190,6 @@ void Thread::demand_slot_of(For what) const {
   if (slot_ == Chip::reserved_slot && is_its_cluster) return;
   throw Exception(is_event ? "the event queue: only in the slot of events"
                            : "MsgHead and MsgBody: only in the slots of messages");
-}
-
-void Thread::demand_system(const char* instruction) const {
-  if (privilege_ != Privilege::system)
-    throw Exception(std::string(instruction) + ": only the system may use it");
 }
 
 }  // namespace am::mmachine

@@ -29,16 +29,13 @@
 
 #include "emulated_hw/kit/program.hpp"
 #include "emulated_hw/kit/waits.hpp"
-#include "emulated_hw/mmachine/gtlb.hpp"
-#include "emulated_hw/mmachine/guarded_pointer.hpp"
 #include "emulated_hw/mmachine/instruction_stream.hpp"
-#include "emulated_hw/mmachine/message.hpp"
-#include "emulated_hw/mmachine/send_instructions.hpp"
+#include "emulated_hw/mmachine/network_input.hpp"
+#include "emulated_hw/mmachine/network_output.hpp"
 
 namespace am::mmachine {
 
 class Chip;
-class NetworkInput;
 using Program = kit::Program;
 
 /// What an instruction raises: nothing has happened.
@@ -164,21 +161,21 @@ class Thread {
 
   /// IGPRB: where an address is, and which entry says so.
   [[nodiscard]] auto probe_gtlb(std::uint64_t address) noexcept {
-    return instruction(gtlb_cycles, [this, address] { return gtlb().translate(address); });
+    return instruction(gtlb_cycles, [this, address] { return output().gtlb().translate(address); });
   }
   /// IGTRD and IGTWR: the system's. The latter may clear the flag of a miss.
   [[nodiscard]] auto read_gtlb(unsigned index) noexcept {
-    return instruction(gtlb_cycles, [this, index] { return gtlb_for_system().read(index); });
+    return instruction(gtlb_cycles, [this, index] { return output_for_system().gtlb().read(index); });
   }
   [[nodiscard]] auto write_gtlb(unsigned index, const Gtlb::Entry& entry, bool clear_miss) noexcept {
     return instruction(gtlb_cycles, [this, index, entry, clear_miss] {
-      gtlb_for_system().write(index, entry);
+      output_for_system().gtlb().write(index, entry);
       if (clear_miss) clear_gtlb_miss();
     });
   }
   /// OMBC is one more: the system's.
   [[nodiscard]] auto give_back_buffer() noexcept {
-    return instruction(1, [this] { increment_buffers(); });
+    return instruction(1, [this] { output_for_system().give_back_buffer(); });
   }
 
  private:
@@ -196,11 +193,9 @@ class Thread {
   void go_on();
   void end() noexcept;
   [[nodiscard]] NetworkInput& input() const noexcept;
-  [[nodiscard]] Gtlb& gtlb() const noexcept;
-  [[nodiscard]] Gtlb& gtlb_for_system() const;
+  [[nodiscard]] NetworkOutput& output() const noexcept;
+  [[nodiscard]] NetworkOutput& output_for_system() const;
   void clear_gtlb_miss() const noexcept;
-  void increment_buffers() const;
-  void demand_system(const char* instruction) const;
   void demand_slot_of(For what) const;
 
   Chip& chip_;

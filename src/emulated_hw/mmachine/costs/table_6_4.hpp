@@ -79,13 +79,16 @@ enum class Standing : std::uint8_t {
 /// Of latencies. The basic models' were in view; so were their combinations' in DIST, when it was chosen that a semaphore is secured
 /// before an address is translated. PING and RPC over combinations are predicted.
 [[nodiscard]] inline Standing standing(std::size_t model, std::size_t program) noexcept {
-  enum Column : std::size_t { ping, rpc, dist };
+  constexpr std::size_t ping_column = 0, rpc_column = 1, dist_column = 2;
   // parameters.hpp says which number.
-  constexpr std::array<std::pair<std::string_view, std::size_t>, 5> calibrated_on{
-      {{"MM", ping}, {"MM", dist}, {"IMS", ping}, {"ERB", ping}, {"SWX", rpc}}};
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 5> calibrated_on{{{"MM", ping_column},
+                                                                                   {"MM", dist_column},
+                                                                                   {"IMS", ping_column},
+                                                                                   {"ERB", ping_column},
+                                                                                   {"SWX", rpc_column}}};
   if (std::ranges::find(calibrated_on, std::pair{table_6_4[model].name, program}) != calibrated_on.end())
     return Standing::calibrated;
-  return model < basic_models || program == dist ? Standing::in_view : Standing::predicted;
+  return model < basic_models || program == dist_column ? Standing::in_view : Standing::predicted;
 }
 
 /// How far a latency may be from the printed one: closer for the M-Machine itself.

@@ -77,18 +77,6 @@ struct Scene {
                 request(input_at(from_above, 2)) | request(input_at(from_above, 0));
     return carrier(net, first, inputs);
   }
-  /// Flits that have to have moved, as messages came to their ends; those that were on a link in the beginning, too.
-  [[nodiscard]] std::uint64_t flits_of_all() {
-    std::uint64_t flits = 0;
-    for (const LiveMessage& message : sent) {
-      const unsigned links = am::kit::distance(net.mesh().grid(), message.source, message.destination);
-      if (net.count(message.destination, message.source, taken_as(message.kind)) != 0)
-        flits += (links + 1) * message.flits;
-      else
-        flits += links * message.flits + (links + 2) * (message.flits + 2);
-    }
-    return flits;
-  }
   void each_is_counted_once() {
     EXPECT_TRUE(net.is_empty());
     unsigned of_p0_taken = 0;
@@ -162,28 +150,6 @@ TEST(MMachineLiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
     test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
     EXPECT_TRUE(scene.net.is_empty());
   });
-}
-
-TEST(MMachineLiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
-  test::Random random(test::seed());
-  unsigned back = 0;
-  for (int round = 0; round < 100; ++round) {
-    SCOPED_TRACE(round);
-    Scene scene(random());
-    std::deque<Steps::One> all;
-    for (const NodeNumber first : {0u, 2u, 1u}) all.emplace_back(scene.carrier_at(first));
-    finish_in_any_order(all, random, 1 + random.below(12));
-    scene.each_is_counted_once();
-    EXPECT_EQ(scene.net.flits(), scene.flits_of_all());
-    for (const LiveMessage& message : scene.sent) {
-      if (message.priority() == p0)
-        back += scene.net.count(message.source, message.destination, back_as(message.kind)) != 0 ? 1 : 0;
-    }
-    scene.all_has_come();
-    if (HasFailure()) return;
-  }
-  EXPECT_GT(back, 100u);
-  EXPECT_LT(back, 500u);
 }
 
 // One asks its node whether it takes a message, and is stopped anywhere; another asks, is told the contrary, and is stopped anywhere; then
@@ -438,32 +404,6 @@ TEST(MMachineLiveMeshStops, IsFoundAlsoWhenWhoLooksAfterItIsKilled) {
     one.kill();
     looks.kill();
     scene.all_has_come();
-  });
-}
-
-// Two are killed, one after the other, with messages for the same link; then for the same node, by which they are not taken; a third
-// needs the same words, and has to bring on those that lie in its way.
-TEST(MMachineLiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
-  test::Random random(test::seed());
-  at_each_two_accesses([&](unsigned first_at, bool& first_ended, unsigned second_at, bool& second_ended) {
-    LiveNetwork net(1, 3);
-    const std::uint64_t taken_one_in = 1 + random.below(3);
-    net.takes_p0 = [&](NodeNumber) { return random.one_in(taken_one_in); };
-    ASSERT_TRUE(net.send_to_next({.destination = 2, .source = 0, .kind = p0_unordered}));
-    ASSERT_TRUE(net.mesh().inject(1, {.destination = 2, .source = 1, .kind = p0_unordered}));
-    Steps::One first(carrier(net, 1, come_over_link(p0_unordered)));
-    first_ended = !first.go(first_at);
-    Steps::One second(carrier(net, 1, injected));
-    second_ended = !second.go(second_at);
-    first.kill();
-    second.kill();
-    ASSERT_TRUE(net.send({.destination = 2, .source = 1, .kind = p1_unordered}));
-    net.look_after(16);
-    EXPECT_TRUE(net.is_empty());
-    EXPECT_EQ(net.count(2, 1, Counted::p1_unordered), 1u);
-    for (const NodeNumber from : {0u, 1u})
-      EXPECT_EQ(net.count(2, from, Counted::p0_unordered) + net.count(from, 2, Counted::back_unordered), 1u);
-    EXPECT_EQ(net.count_of_all(), 3u);
   });
 }
 
