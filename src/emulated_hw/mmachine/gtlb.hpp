@@ -64,11 +64,10 @@ class Gtlb {
   using Words = std::array<std::uint64_t, 2>;
   /// The tag with, above it, the base (y over x) and the valid bit; and the mask with the extents (y over x) and the pages per node.
   [[nodiscard]] static Words words_of(const Entry& entry) noexcept {
-    const std::uint64_t base = low(entry.base.y, place_bits) << place_bits | low(entry.base.x, place_bits);
     const std::uint64_t extents =
         low(entry.log_height, extent_bits) << extent_bits | low(entry.log_width, extent_bits);
     const std::uint64_t valid = entry.valid ? 1 : 0;
-    return {low(entry.tag, tag_bits) | base << tag_bits | valid << (tag_bits + 2 * place_bits),
+    return {low(entry.tag, tag_bits) | nid_of(entry.base) << tag_bits | valid << (tag_bits + 2 * place_bits),
             low(entry.mask, tag_bits) | extents << tag_bits |
                 low(entry.log_pages, pages_bits) << (tag_bits + 2 * extent_bits)};
   }
@@ -77,7 +76,7 @@ class Gtlb {
     const std::uint64_t above_mask = words[1] >> tag_bits;
     Entry entry;
     entry.valid = low(above_tag >> 2 * place_bits, 1) != 0;
-    entry.base = {field(above_tag, 0, place_bits), field(above_tag, place_bits, place_bits)};
+    entry.base = place_of(above_tag);
     entry.log_width = field(above_mask, 0, extent_bits);
     entry.log_height = field(above_mask, extent_bits, extent_bits);
     entry.log_pages = field(above_mask, 2 * extent_bits, pages_bits);

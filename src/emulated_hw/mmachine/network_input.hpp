@@ -108,7 +108,6 @@ class NetworkInput {
     bool ended = true;        // the tail of this one has been read, or there has been none
   };
 
-  void begin_message(const Flit& header) noexcept;
   void put(const Word& word, bool tail) noexcept { queue_[end_++ % queue_words] = {word, tail}; }
   [[nodiscard]] Word fault() const noexcept {
     return errval_of({.count = parity_faults_,
