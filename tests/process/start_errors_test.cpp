@@ -129,16 +129,27 @@ TEST(StartErrors, ALinkWithinAHostThatCannotBe) {
   }
 }
 
-// The same over libfabric, where each node is in a network of its own.
+// The same over libfabric, where each node has a network, or for libfabric's shm a /dev/shm, of its own.
 TEST(StartErrors, ALinkOfLibfabricsWithinAHostThatCannotBe) {
-  const std::string apart = "exec unshare -rn sh -c 'ip link set lo up && exec " + hello + "'";
-  if (run({"unshare", "-rn", "true"}).exit_code != 0) GTEST_SKIP() << "no network of its own for a node";
-  for (const char* const provider : {"tcp", "ofi:net", "ofi:tcp;ofi_rxm"}) {
+  const std::string apart = "exec unshare -rnm sh -c 'ip link set lo up && mount -t tmpfs own /dev/shm && ";
+  if (run({"unshare", "-rnm", "true"}).exit_code != 0) GTEST_SKIP() << "no network of its own for a node";
+  for (const char* const provider : {"tcp", "ofi:net", "ofi:tcp;ofi_rxm", "ofi:udp;ofi_rxd", "ofi:shm"}) {
     SCOPED_TRACE(provider);
-    const Outcome outcome = run_script(2, apart, {std::string("AM_TRANSPORT=") + provider, "AM_TIMEOUT=60s"});
+    const Outcome outcome = run_script(2, apart + "exec " + hello + "'",
+                                       {std::string("AM_TRANSPORT=") + provider, "AM_TIMEOUT=60s"});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_THAT(outcome.err, AllOf(ContainsRegex("no (way|connection) to node"),
                                    HasSubstr("lives and is out of reach; ending with it")));
+  }
+}
+
+TEST(StartErrors, LibfabricWithoutALoopbackInterface) {
+  if (run({"unshare", "-rn", "true"}).exit_code != 0) GTEST_SKIP() << "no network of its own for a job";
+  for (const char* const provider : {"ofi:net", "ofi:udp;ofi_rxd"}) {
+    SCOPED_TRACE(provider);
+    expect_end(run({"unshare", "-rn", amrun, "-n", "2", hello},
+                   {{std::string("AM_TRANSPORT=") + provider, "AM_TIMEOUT=60s"}}),
+               1, HasSubstr("the loopback interface is down"));
   }
 }
 

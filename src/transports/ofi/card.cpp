@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <system_error>
 
 namespace am::ofi {
 
@@ -14,9 +15,24 @@ std::string card_text(const Reachable& node) {
     text += digits[std::to_integer<unsigned>(byte) & 15];
   }
   if (node.source_port != 0) text += '@' + std::to_string(node.source_port);
+  if (node.place != 0) text += '%' + std::to_string(node.place);
   if (!node.lifeline.empty()) (text += ' ') += node.lifeline;
   return text;
 }
+
+namespace {
+/// Cuts the mark and what follows it off, if it is there. False where that is no number.
+template <class Number>
+bool take_number_behind(char mark, std::string_view& text, Number& number) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return true;
+  const char* const end = text.data() + text.size();
+  const auto [read_to, error] = std::from_chars(text.data() + at + 1, end, number);
+  if (error != std::errc{} || read_to != end) return false;
+  text = text.substr(0, at);
+  return true;
+}
+}  // namespace
 
 std::optional<Reachable> read_card(std::string_view text) {
   const std::size_t space = text.find(' ');
@@ -27,11 +43,8 @@ std::optional<Reachable> read_card(std::string_view text) {
     node.lifeline = digits.substr(end + 1);
     digits = digits.substr(0, end);
   }
-  if (const std::size_t at = digits.find('@'); at != std::string_view::npos) {
-    const char* const end = digits.data() + digits.size();
-    if (std::from_chars(digits.data() + at + 1, end, node.source_port).ptr != end) return {};
-    digits = digits.substr(0, at);
-  }
+  if (!take_number_behind('%', digits, node.place) || !take_number_behind('@', digits, node.source_port))
+    return {};
   if (digits.empty() || digits.size() % 2 != 0) return {};
   for (std::size_t i = 0; i < digits.size(); i += 2) {
     std::uint8_t byte = 0;

@@ -1,6 +1,7 @@
-// Where a node can be reached over libfabric, as it stands on its card: "tcp;ofi_rxm 02001f90...@40123 10.0.0.2:4711", the provider, the
-// address in hexadecimal digits, two a byte, the port that its connections come from (doorkeeper.hpp), where it goes by TCP, and where
-// it takes lifelines (lifelines.hpp), if it does.
+// Where a node can be reached over libfabric, as it stands on its card: "tcp;ofi_rxm 02001f90...@40123%4026531840 10.0.0.2:4711", the
+// provider, the address in hexadecimal digits, two a byte, the port that its connections come from (doorkeeper.hpp), where it goes by
+// TCP, the place in which its address holds (place_of), unless it holds everywhere, and where it takes lifelines (lifelines.hpp), if it
+// does.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,7 @@ struct Reachable {
   std::vector<std::byte> address;
   std::string lifeline{};  ///< as Lifelines::tie takes it
   std::uint16_t source_port = 0;
+  std::uint64_t place = 0;
 };
 [[nodiscard]] std::string card_text(const Reachable& node);
 /// None where the text is not that.

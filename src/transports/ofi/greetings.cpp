@@ -66,6 +66,8 @@ void OfiTransport::greet(Peer& peer) {
   }
   if (reachable->provider == "shm" && memory_->board().card(peer.node).pid == getpid())
     return end(peer, "libfabric 1.17 crashes when two nodes of one process use it, and one leaves");
+  if (reachable->place != 0 && reachable->place != place_of(endpoint_.info()))
+    return end(peer, "its address does not hold here: it has a /dev/shm, or a network namespace, of its own");
   if (peer.address == Endpoint::nowhere) peer.address = endpoint_.add(reachable->address);
   if (peer.address == Endpoint::nowhere) return end(peer, "the provider does not take its address");
   if (!memory_->board().is_here(peer.node)) lifelines_.tie(peer.node, reachable->lifeline);

@@ -107,7 +107,11 @@ OfiTransport::OfiTransport(const Site& site, const Library& library)
 /// Where this node can be reached.
 void OfiTransport::write_card() const {
   host::NodeCard& card = memory_->board().card(self_);
-  Reachable own{provider_of(endpoint_.info()), endpoint_.address(), {}, endpoint_.source_port()};
+  Reachable own{provider_of(endpoint_.info()),
+                endpoint_.address(),
+                {},
+                endpoint_.source_port(),
+                place_of(endpoint_.info())};
   const std::size_t without_lifeline = card_text(own).size() + 1;
   if (without_lifeline >= sizeof card.address) {
     throw Error("open a network over libfabric (" + own.provider + ")",

@@ -4,6 +4,7 @@
 
 #include <netinet/in.h>
 #include <rdma/fi_errno.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -115,6 +116,10 @@ struct Places {
   }
 };
 
+bool loopback_is_up() {
+  return std::ranges::any_of(tcp::interfaces(), [](const auto& one) { return one.loopback && one.up; });
+}
+
 constexpr const char* wants_other_registration =
     "it wants memory to be registered in a way that libam does not know";
 
@@ -135,6 +140,7 @@ std::string why_not(const Library& library, const fi_info& info, const Wish& wis
   if (const auto address = ip_address(info); address && !places.rank(*address))
     return wish.to_other_hosts ? "other hosts are not to be told of this address (AM_TCP_INTERFACES)"
                                : "all nodes are on this host: the loopback interface does";
+  if (ip_address(info) && !wish.to_other_hosts && !loopback_is_up()) return "the loopback interface is down";
   return {};
 }
 
@@ -217,6 +223,14 @@ void leave_out_what_fails(fi_info& info) {
 }  // namespace
 
 std::string provider_of(const fi_info& info) { return info.fabric_attr->prov_name; }
+std::uint64_t place_of(const fi_info& info) {
+  const bool is_memory = provider_of(info) == "shm";
+  const auto address = ip_address(info);
+  struct stat about {};
+  if (!is_memory && !(address && address->is_loopback())) return 0;
+  if (stat(is_memory ? "/dev/shm" : "/proc/self/ns/net", &about) != 0) return 0;
+  return is_memory ? about.st_dev : about.st_ino;
+}
 bool reads_alone(const fi_info& info) {
   return std::ranges::find(by_sockets, provider_of(info)) == by_sockets.end();
 }

@@ -76,6 +76,9 @@ inline constexpr std::size_t longest_access_bytes = frames::frame_payload_bytes;
 
 [[nodiscard]] std::string provider_of(const fi_info& info);
 [[nodiscard]] std::string domain_of(const fi_info& info);
+/// Where its addresses hold, by a number: those of the loopback interface in one network namespace, those of libfabric's shm where nodes
+/// see the same /dev/shm. 0: everywhere, or that cannot be seen.
+[[nodiscard]] std::uint64_t place_of(const fi_info& info);
 /// Whether memory is read from afar, or written there, without its owner's processor. Hardware does both, libfabric's shm the first. With
 /// sockets the owner has to look for each piece, though nothing of it concerns its program: where that sleeps meanwhile, puts of 1 MiB
 /// took six times as long as by messages (libfabric 1.17), which its program looks out for.

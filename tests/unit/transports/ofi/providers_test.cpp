@@ -200,9 +200,13 @@ TEST(Cards, SayWhatTheySaid) {
   EXPECT_EQ(read->lifeline, "");
   EXPECT_EQ(card_text({"net", address, "10.0.0.1:7", 41}), "net 00abff@41 10.0.0.1:7");
   EXPECT_EQ(read_card("net 00abff@41 10.0.0.1:7").value().source_port, 41);
+  EXPECT_EQ(card_text({"net", address, "10.0.0.1:7", 41, 9}), "net 00abff@41%9 10.0.0.1:7");
+  EXPECT_EQ(read_card("net 00abff@41%9 10.0.0.1:7").value().source_port, 41);
+  EXPECT_EQ(read_card("shm 00abff%9").value().place, 9u);
   EXPECT_EQ(read_card("net 00abff 10.0.0.1:7").value().lifeline, "10.0.0.1:7");
-  for (const char* const wrong : {"", " ", "tcp", "tcp ", " 00", "tcp 0", "tcp 000", "tcp 0g", "tcp g0",
-                                  "tcp -1", "tcp +1", "tcp 0x", "tcp  00", "127.0.0.1:17"})
+  for (const char* const wrong :
+       {"", " ", "tcp", "tcp ", " 00", "tcp 0", "tcp 000", "tcp 0g", "tcp g0", "tcp 00%", "tcp 00@1x",
+        "tcp -1", "tcp +1", "tcp 0x", "tcp  00", "127.0.0.1:17"})
     EXPECT_FALSE(read_card(wrong)) << wrong;
 }
 
