@@ -137,6 +137,7 @@ class TcpTransport final : public Transport, public ControlLane, private Entranc
   void add_what_is_due(Peer& peer);
   void tell_all_credit();
   void add_long(Peer& peer, Payload payload);
+  void add_copy(Peer& to, Payload payload);
   [[nodiscard]] std::size_t write_long(Peer& peer, std::span<const iovec> payload);
   void cannot_write(Peer& peer, const Socket::Moved& ended);
   /// What was written is with the others' hosts.

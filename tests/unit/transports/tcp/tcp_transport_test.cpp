@@ -69,6 +69,20 @@ TEST_P(TcpNodes, PutPayloadsWhereTheyBelong) {
   EXPECT_GT(placed, places.size() / 2);
 }
 
+/// Some of these places are slow to send from, so the payload goes from a copy.
+TEST_P(TcpNodes, SendPayloadsFromAnyPlaceOfAPage) {
+  constexpr std::size_t page = 4096;
+  const std::size_t to_page = -reinterpret_cast<std::uintptr_t>(megabyte_.data()) % page;
+  for (std::size_t place = to_page; place < to_page + page; place += 16) {
+    const std::span payload = std::span<const std::byte>(megabyte_).subspan(place, 70'000 + place / 16 % 7);
+    ASSERT_EQ(send(0, 1, Priority::low, place, payload), Status::ok);
+    const Transport::View view = next(1, Priority::low);
+    const std::optional<Payload> came = at(1).payload_of(view);
+    EXPECT_TRUE(came && std::ranges::equal(payload, came->bytes())) << place;
+    at(1).release(view);
+  }
+}
+
 /// The handler finds that out, where it writes there.
 TEST_P(TcpNodes, KeepAPayloadWhosePlaceIsNoMemory) {
   if (GetParam()) GTEST_SKIP() << "TLS writes there itself: it ends as a handler would";
