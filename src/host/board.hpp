@@ -137,7 +137,7 @@ static_assert(sizeof(NodeCard) <= page_bytes);
 /// Of builds of libam that may have nodes in one job: the same number, from what they mean by the facts that hosts copy (`meaning`, which
 /// is counted up when that changes), where each fact lies, and how long the rest is.
 consteval std::uint32_t version_of_board() noexcept {
-  constexpr std::size_t meaning = 15;
+  constexpr std::size_t meaning = 16;
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const std::size_t part : {meaning,
                                  sizeof(JobHeader),
