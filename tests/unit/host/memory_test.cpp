@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <am/error.hpp>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -20,19 +19,6 @@ using namespace testing;
 
 std::shared_ptr<Memory> another(const Memory& memory) {
   return Memory::open(fcntl(memory.fd(), F_DUPFD_CLOEXEC, 3));
-}
-
-TEST(HostMemory, OneBoardForAll) {
-  const std::shared_ptr<Memory> one = Memory::create(3);
-  const std::shared_ptr<Memory> other = another(*one);
-  EXPECT_EQ(other->nodes(), 3u);
-  one->board().card(2).pid = 4711;
-  EXPECT_EQ(other->board().card(2).pid, 4711);
-  EXPECT_FALSE(other->board().is_linked(2, 1));
-  ASSERT_TRUE(one->commit_link(2, 1));
-  one->board().set_linked(2, 1);
-  EXPECT_TRUE(other->board().is_linked(2, 1));
-  EXPECT_FALSE(other->board().is_linked(1, 2));
 }
 
 /// Nobody can make the memory of the others end before its end, by which they would end, too.
@@ -69,20 +55,6 @@ TEST(HostMemory, OnlyANodesOwnSegmentIsInItsCoreDumps) {
   EXPECT_THAT(flags_of(memory->map_user(0).data()), Not(HasSubstr(" dd")));
   EXPECT_THAT(flags_of(memory->map_user(1).data()), HasSubstr(" dd"));
   EXPECT_THAT(flags_of(memory->map_region(0, page_bytes)), HasSubstr(" dd"));
-}
-
-TEST(HostMemory, RegionsLieApart) {
-  const std::shared_ptr<Memory> one = Memory::create(2);
-  const std::shared_ptr<Memory> other = another(*one);
-  constexpr std::size_t bytes = 3 * page_bytes;
-  for (unsigned region = 0; region < regions; ++region) {
-    ASSERT_TRUE(one->commit_region(region, 0, bytes));
-    std::memset(one->map_region(region, bytes), static_cast<int>(1 + region), bytes);
-  }
-  for (unsigned region = 0; region < regions; ++region) {
-    EXPECT_EQ(one->map_region(region, bytes), one->map_region(region, bytes)) << "mapped once";
-    EXPECT_EQ(other->map_region(region, bytes)[bytes - 1], std::byte(1 + region));
-  }
 }
 
 /// What a node says on its card later, on purpose or not, leads nobody beyond what it has mapped.

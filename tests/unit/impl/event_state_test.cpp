@@ -56,13 +56,6 @@ TEST(EventState, EventsRunWhereTheReportSays) {
   }
 }
 
-TEST(EventState, BeginsWithEverythingEnabled) {
-  const EventState state;
-  EXPECT_TRUE(state.is_usual());
-  EXPECT_TRUE(state.ame);
-  EXPECT_TRUE(state.nicond);
-}
-
 /// A.2.6: each mask gates its own event and no other.
 TEST(EventState, AMaskGatesItsOwnEvent) {
   for (const Event masked : events) {

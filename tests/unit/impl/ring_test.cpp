@@ -112,28 +112,6 @@ TEST(Ring, TellsWhenAStarvedProducerHasToBeWoken) {
   EXPECT_FALSE(ring.consumer.publish()) << "nothing new to publish";
 }
 
-TEST(Ring, KeepsOthersOutWhileItIsReserved) {
-  Ring ring(8);
-  ring.producer.reserve(true);
-  EXPECT_EQ(ring.producer.claim_line(), nullptr);
-  EXPECT_EQ(ring.producer.claim_unless_reserved(1), nullptr);
-  EXPECT_EQ(ring.producer.claim_unless_reserved(2), nullptr);
-  EXPECT_NE(ring.producer.claim(1), nullptr);
-  EXPECT_EQ(ring.producer.claim_line(), nullptr) << "a claim must not open it to others";
-  EXPECT_EQ(ring.producer.claim_unless_reserved(1), nullptr);
-  ring.producer.reserve(false);
-  EXPECT_NE(ring.producer.claim(1), nullptr);
-  EXPECT_NE(ring.producer.claim_line(), nullptr);
-  EXPECT_NE(ring.producer.claim_unless_reserved(2), nullptr);
-}
-
-TEST(Ring, NeverConnectedTakesNothing) {
-  Producer producer;
-  EXPECT_EQ(producer.claim_line(), nullptr);
-  EXPECT_EQ(producer.claim(1), nullptr);
-  EXPECT_EQ(producer.queued(), 0u);
-}
-
 /// Both ends step by step against a queue that remembers what was committed.
 class Checked {
  public:

@@ -98,24 +98,6 @@ TEST(Cells, WhatTouchesNoNetworkRunsOnSharedMemoryAlone) {
   }
 }
 
-TEST(Cells, ManyNodesRunOncePerNetwork) {
-  const Suite suite{.about = About::many_nodes};
-  expect_by_day("shm", suite, {"processes"}, {}, {});
-  expect_by_day("tcp", suite, {"tcp_processes"}, {}, {});
-  expect_by_day("ofi", suite, {"ofi_processes"}, {}, {});
-  expect_by_day("post", suite, {"post_threads"}, {}, {});
-}
-
-TEST(Cells, AreOnlyThoseThatTheSuiteTakes) {
-  expect_by_day("tcp", {.faults = false, .everywhere = true}, {"tcp_processes"}, {"tcp_threads_interrupt"},
-                {"tcp_threads_thread"});
-  expect_by_day("ofi", {.polling = false}, {"ofi_processes_thread"}, {"ofi_threads_thread"}, {});
-  expect_by_day("tcp", {.asynchronous = false, .everywhere = true}, {"tcp_processes"}, {"tcp_threads"},
-                {"tcp_threads_with_faults"});
-  const Suite processes_that_poll{.threads = false, .faults = false, .asynchronous = false};
-  EXPECT_EQ(by_day("shm", processes_that_poll, Build::plain), Names{"processes"});
-}
-
 TEST(Cells, NamesSayWhatIsLeftToTheNight) {
   const Names names = of("tcp", {.faults = false, .asynchronous = false}, Build::plain, true);
   EXPECT_EQ(names, (Names{"tcp_processes", "tcp_threads_night"}));

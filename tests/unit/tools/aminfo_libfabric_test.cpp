@@ -1,4 +1,5 @@
 // How aminfo puts side by side what libfabric offers to jobs on one host and on several, and what the doctor makes of it.
+// Where there is none: process/aminfo_test.cpp.
 #include "aminfo/libfabric.hpp"
 
 #include <gmock/gmock.h>
@@ -56,29 +57,6 @@ TEST(Libfabric, FitMachinesNeedNothing) {
   EXPECT_EQ(finding.text, "shm on shm leads to nodes of this host, verbs;ofi_rxm on mlx5_0 to other hosts");
   EXPECT_THAT(finding.mend, IsEmpty());
   EXPECT_EQ(usability_of(of_two_hosts()), "usable");
-}
-
-TEST(Libfabric, MissingIsAWarningUnlessAskedFor) {
-  Libfabric libfabric;
-  libfabric.problem = "libfabric.so.1 is not here";
-  libfabric.mend = "install it";
-  EXPECT_EQ(finding_of(libfabric, false).level, Level::warn);
-  EXPECT_THAT(finding_of(libfabric, false).text, HasSubstr("programs do without"));
-  EXPECT_EQ(finding_of(libfabric, true).level, Level::fail);
-  EXPECT_EQ(finding_of(libfabric, true).text, "libfabric.so.1 is not here");
-  EXPECT_EQ(finding_of(libfabric, true).mend, "install it");
-  EXPECT_EQ(usability_of(libfabric), "not usable: libfabric.so.1 is not here; install it");
-  EXPECT_THAT(lines_of(libfabric.here, libfabric.elsewhere), IsEmpty());
-}
-
-TEST(Libfabric, NothingForThisHostIsAFailureWhereAskedFor) {
-  Libfabric libfabric = of_two_hosts();
-  libfabric.here.chosen = {"", "", "it has no quux"};
-  EXPECT_EQ(finding_of(libfabric, true).level, Level::fail);
-  EXPECT_EQ(finding_of(libfabric, false).level, Level::warn);
-  EXPECT_THAT(finding_of(libfabric, true).text, HasSubstr("it has no quux"));
-  EXPECT_THAT(finding_of(libfabric, true).mend, Not(IsEmpty()));
-  EXPECT_EQ(usability_of(libfabric), "not usable: it has no quux");
 }
 
 TEST(Libfabric, NothingForOtherHostsIsAWarning) {

@@ -78,12 +78,6 @@ TEST(AmrunOptions, WhatFollowsTheProgramOrTwoDashesIsTheProgramsOwn) {
   EXPECT_FALSE(dashes.label);
 }
 
-TEST(AmrunOptions, HelpAndVersionNeedNoProgram) {
-  EXPECT_TRUE(Parsed({"--help"}).help);
-  EXPECT_TRUE(Parsed({"-h"}).help);
-  EXPECT_TRUE(Parsed({"--version"}).version);
-}
-
 TEST(AmrunOptions, RefusesNumbersThatAreNone) {
   for (const char* number :
        {"0", "-1", "4097", "100000", "99999999999999999999", "abc", "4x", "", " 4", "1.5"}) {

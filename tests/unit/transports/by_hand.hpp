@@ -124,29 +124,6 @@ class ByHand : public testing::Test {
 
   // -- tests of every network ----------------------------------------------------------------------------------------
 
-  /// What core asks before it looks for messages at each priority.
-  void say_whether_anything_is_there() {
-    ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
-    ASSERT_TRUE(until([&] { return at(1).waits(Priority::low, nullptr); }));
-    EXPECT_FALSE(at(1).is_empty()) << "one waits";
-    const Transport::View lent = next(1, Priority::low);
-    ASSERT_TRUE(lent);
-    at(1).progress();
-    EXPECT_FALSE(at(1).is_empty()) << "it is lent";
-    at(1).defer(lent);
-    at(1).progress();
-    EXPECT_FALSE(at(1).is_empty()) << "it was deferred";
-    EXPECT_EQ(next_word(1, Priority::low), 1u);
-    at(1).progress();
-    EXPECT_TRUE(at(1).is_empty());
-    at(0).progress();
-    EXPECT_TRUE(at(0).is_empty()) << "it has sent something";
-    ASSERT_EQ(send(1, 1, Priority::high, 2), Status::ok);
-    at(1).progress();
-    EXPECT_FALSE(at(1).is_empty()) << "its own";
-    EXPECT_EQ(next_word(1, Priority::high), 2u);
-  }
-
   /// Any mixture of sizes and priorities between all, received at any time; more of it than all windows hold.
   void keep_the_order_of_each_link(std::uint64_t messages) {
     test::Random random(test::seed());
@@ -197,19 +174,6 @@ class ByHand : public testing::Test {
     expect_nobody_is_lost();
   }
 
-  /// The receiver takes no low message; all low credits are used up, and what carries them is as full as they make it.
-  void do_not_hold_up_high_by_low(std::uint64_t rounds) {
-    const std::vector<std::byte> bytes(60'000, std::byte{7});
-    std::uint64_t low = 0;
-    while (send(0, 1, Priority::low, low, bytes) == Status::ok) ++low;
-    EXPECT_GT(low, 3u);
-    while (send(0, 1, Priority::low, low) == Status::ok) ++low;
-    EXPECT_FALSE(at(0).has_room(1, Priority::low, 0));
-    for (std::uint64_t i = 0; i < rounds && !HasFailure(); ++i) pass(0, 1, Priority::high, i);
-    for (std::uint64_t i = 0; i < low; ++i) ASSERT_EQ(next_word(1, Priority::low), i);
-    EXPECT_TRUE(until([&] { return send(0, 1, Priority::low, 0, bytes) == Status::ok; })) << "credit is back";
-  }
-
   /// All begin to talk to all before anybody has looked.
   void meet_when_all_begin_at_once() {
     const auto nodes = static_cast<NodeId>(networks_.size());
@@ -258,15 +222,6 @@ class ByHand : public testing::Test {
     at(0).ask_clock(1);
     EXPECT_TRUE(until([&] { return clocks.back().asked >= last; }));
     EXPECT_LT(clocks.size(), 1000u);
-  }
-
-  void are_unreachable_when_they_are_closed() {
-    ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
-    ASSERT_EQ(send(1, 0, Priority::low, 77), Status::ok);
-    ASSERT_TRUE(until([&] { return at(1).drained(); }));
-    at(0).close(1);
-    EXPECT_EQ(send(0, 1, Priority::low, 0), Status::unreachable);
-    EXPECT_EQ(next_word(0, Priority::low), 77u) << "what it had sent before";
   }
 
   /// So that who waits for one that sleeps, and says what nobody takes, says nothing that is not so.

@@ -52,14 +52,8 @@ class GlancesTest : public testing::Test {
   std::uint64_t longest_ns_ = 0;
 };
 
-TEST_F(GlancesTest, TheFirstPollsGlance) {
-  EXPECT_EQ(poll(1, 10), 1);
-  EXPECT_EQ(poll(1, 10), 1);  // how fast the processor's clock is has to be learnt
-  EXPECT_EQ(poll(1, 10), 0);
-}
-
 TEST_F(GlancesTest, PollsThatFindNothingGlanceEveryTwoMicroseconds) {
-  poll(3, 10);
+  poll(3, 10);  // how fast the processor's clock is has to be learnt
   for (const std::uint64_t each_ns : {10u, 60u, 300u, 500u}) {
     EXPECT_NEAR(poll(100'000, each_ns), 1e5 * static_cast<double>(each_ns) / 2000, 1e4);
     EXPECT_LE(longest_ns_, 2'000u + each_ns);

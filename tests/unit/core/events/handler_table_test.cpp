@@ -8,7 +8,6 @@
 #include <am/am.hpp>
 #include <am/collectives.hpp>
 
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
@@ -81,13 +80,6 @@ TEST_F(HandlerNames, AreThoseOfTheTable) {
   EXPECT_EQ(handler_name(memory_->board(), table_.size()), "");
   EXPECT_EQ(handler_name(memory_->board(), am::host::max_handlers), "");
   EXPECT_EQ(difference(), "");
-}
-
-TEST_F(HandlerNames, TellWhatEachSideHasAlone) {
-  am::host::HandlerName& published = memory_->board().handler_name(id_);
-  std::snprintf(published.text, sizeof published.text, "renamed");
-  ++published.signature;
-  EXPECT_EQ(difference(), "only node 2 has " + std::string(table_.name(id_)) + "; only node 0 has renamed");
 }
 
 TEST_F(HandlerNames, TellOfOtherArguments) {

@@ -1,11 +1,8 @@
 // Which way a program joins, from what its environment says, and that one process has each place.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <poll.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#include <array>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -28,16 +25,6 @@ Job join(std::vector<const char*> environment) {
 
 std::string error_of(const std::vector<const char*>& environment) {
   return test::error_of([&] { (void)join(environment); });
-}
-
-TEST(Join, AloneIsAJobOfOne) {
-  const Job job = join({});
-  EXPECT_EQ(job.id, 0u);
-  EXPECT_EQ(job.size, 1u);
-  EXPECT_EQ(job.found, "alone");
-  EXPECT_TRUE(job.processes);
-  ASSERT_TRUE(job.memory);
-  EXPECT_EQ(job.memory->nodes(), 1u);
 }
 
 TEST(Join, ALauncherOfOneOrAnAllocationClaimsNothing) {
@@ -111,33 +98,6 @@ TEST_F(AmrunJob, OfAnotherSizeIsAnError) {
   EXPECT_THAT(error_of(other), AllOf(HasSubstr("AM_SIZE=4"), HasSubstr("job of 3 nodes")));
 }
 
-TEST_F(AmrunJob, ADescriptorOfSomethingElseIsAnError) {
-  Settings other = settings(0);
-  for (const char* path : {"/dev/null", "/proc/self/exe", "/dev"}) {
-    const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
-    other.memory_fd = file.get();
-    EXPECT_THAT(error_of(other), HasSubstr("am: join the job")) << path;
-  }
-}
-
-struct Pipe {
-  Descriptor read, write;
-  Pipe() {
-    std::array<int, 2> ends{};
-    EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
-    read = Descriptor(ends[0]);
-    write = Descriptor(ends[1]);
-  }
-  void tell() const { EXPECT_EQ(::write(write.get(), "x", 1), 1); }
-  /// 'x', or 0 when all writers have ended, or '?' when nothing comes for a long time.
-  [[nodiscard]] char next() const {
-    pollfd polled{read.get(), POLLIN, 0};
-    char c = 0;
-    if (poll(&polled, 1, 60'000) != 1) return '?';
-    return ::read(read.get(), &c, 1) == 1 ? c : '\0';
-  }
-};
-
 TEST_F(AmrunJob, ASecondProcessInANodesPlaceIsAnError) {
   ASSERT_TRUE(memory_->board().life(1).take());
   memory_->board().card(1).pid = 4711;
@@ -145,25 +105,6 @@ TEST_F(AmrunJob, ASecondProcessInANodesPlaceIsAnError) {
   EXPECT_EQ(error_of(settings(2)), "no error");
   memory_->board().life(1).give_back();
   EXPECT_EQ(error_of(settings(1)), "no error");
-}
-
-TEST_F(AmrunJob, ANodeBehindAWrapperDiesWithIt) {
-  Pipe life;
-  const Pipe ready;
-  const pid_t wrapper = fork();
-  if (wrapper == 0) {
-    if (fork() != 0) {
-      for (;;) pause();
-    }
-    const Job job = join_amrun(settings(0));
-    ready.tell();
-    for (;;) pause();
-  }
-  EXPECT_EQ(ready.next(), 'x');
-  life.write = {};  // now only the wrapper and the node hold it
-  kill(wrapper, SIGKILL);
-  waitpid(wrapper, nullptr, 0);
-  EXPECT_EQ(life.next(), '\0');
 }
 
 TEST_F(AmrunJob, ADeathSignalThatIsSetStays) {

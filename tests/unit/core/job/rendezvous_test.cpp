@@ -99,8 +99,6 @@ TEST_F(Rendezvous, GivesTheDescriptorToAllAtOnce) {
   for (NodeId id = 1; id < size; ++id) EXPECT_EQ(found[id], "the job") << id;
 }
 
-TEST_F(Rendezvous, NobodyToWaitFor) { server_.serve(file_.get(), {}, patient()); }
-
 TEST_F(Rendezvous, AWrongKeyIsTurnedAwayAndDisturbsNobody) {
   serve(2);
   for (std::size_t i = 0; i < invitation_.key.size(); ++i) {

@@ -23,15 +23,6 @@ const Options small{.segment_bytes = page};
 
 void on_one_node(const std::function<void(Node&)>& body) { run_threads(1, body, small); }
 
-TEST(GlobalMemory, PublishesTheSegmentThatTheProgramAsksFor) {
-  on_one_node([](Node& node) {
-    check_equal(segment(node).size(), page, "bytes of the segment");
-    check_equal(segment_bytes(node, 0), page, "bytes as published");
-    for (const std::byte byte : segment(node)) check(byte == std::byte{0}, "the first contents are zero");
-    check_throws<Error>([&] { static_cast<void>(segment_bytes(node, 1)); }, "no node 1");
-  });
-}
-
 TEST(GlobalMemory, RefusesASegmentThatNoAddressCanReach) {
   const Options too_large{.segment_bytes = host::stride + 1};
   EXPECT_THROW(run_threads(
@@ -78,22 +69,6 @@ TEST(GlobalMemory, LetsTheLastByteBeTouchedAndNotTheNext) {
     check_throws<Error>([&] { static_cast<void>(get(node, last_word - 512)); }, segment_and_nodes);
     check_throws<Error>([&] { static_cast<void>((last + 1).local()); }, segment_and_nodes);
     check_equal(get(node, last_word), 5u, "the last word after the errors");
-  });
-}
-
-TEST(GlobalMemory, NamesThePointerTheSegmentAndBothNodesInItsErrors) {
-  on_one_node([](Node& node) {
-    const GlobalPtr<std::uint64_t> out(0, page);
-    check_throws<Error>(
-        [&] { put(node, out, 1); },
-        "am: put at node 0: 8 bytes at the global pointer (node 0, offset 4096) are not in the segment of "
-        "node 0, which has 4096 bytes");
-    check_throws<Error>([&] { compare_swap(node, out, 1, 2); }, "am: compare_swap at node 0: 8 bytes at");
-    check_throws<Error>([&] { put(node, out.on(1), 1); },
-                        "(node 1, offset 4096) names no node: the job has nodes 0 to 0");
-    check_throws<Error>([&] { put(node, GlobalPtr<int>(), 1); }, "put at node 0: the global pointer is null");
-    check_throws<Error>([&] { put(node, GlobalPtr<int>() + 1, 1); }, "the global pointer is null");
-    check_throws<Error>([&] { put(node, out - 1000, 1); }, "(node 0, offset nowhere)");
   });
 }
 

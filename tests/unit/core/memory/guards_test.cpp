@@ -19,22 +19,6 @@ using test::error_of;
 
 std::array<std::uint64_t, 16> memory;
 
-TEST(Guards, PermitWhatTheyWereMadeFor) {
-  Guards guards(5);
-  for (const Rights rights : {Rights::read, Rights::write, Rights::read_write}) {
-    const Bits guarded = guards.make(memory.data(), 100, rights);
-    EXPECT_EQ(guarded.owner(), 5u);
-    EXPECT_EQ(guarded.rights(), rights);
-    EXPECT_EQ(guarded.base, reinterpret_cast<std::uintptr_t>(memory.data()));
-    EXPECT_EQ(guards.check(guarded, rights, 100), ok);
-    EXPECT_EQ(guards.check(guarded, rights, 101), out_of_bounds);
-    EXPECT_EQ(guards.check(guarded, Rights::read, 1), rights == Rights::write ? not_permitted : ok);
-    EXPECT_EQ(guards.check(guarded, Rights::write, 1), rights == Rights::read ? not_permitted : ok);
-    EXPECT_EQ(guards.check(guarded, Rights::read_write, 1),
-              rights == Rights::read_write ? ok : not_permitted);
-  }
-}
-
 /// Every length at every offset around the edges, and where sums wrap around.
 TEST(Guards, CheckBoundsWithoutOverflow) {
   Guards guards(0);
@@ -69,22 +53,6 @@ TEST(Guards, KnowEveryBitOfTheirOwnMaking) {
   }
   EXPECT_EQ(guards.check(guarded, Rights::read, 1), ok) << "and nothing was revoked";
   EXPECT_EQ(guards.check({}, Rights::read, 0), forged) << "null";
-}
-
-TEST(Guards, RevokeOneAndNoOther) {
-  Guards guards(0);
-  const Bits one = guards.make(memory.data(), 8, Rights::read);
-  const Bits other = guards.make(memory.data(), 8, Rights::read);
-  EXPECT_NE(one, other);
-  EXPECT_EQ(guards.revoke(one), ok);
-  EXPECT_EQ(guards.check(one, Rights::read, 8), stale);
-  EXPECT_EQ(guards.check(one, Rights::write, 9), stale) << "before all else";
-  EXPECT_EQ(guards.revoke(one), stale);
-  EXPECT_EQ(guards.check(other, Rights::read, 8), ok);
-  const Bits third = guards.make(memory.data(), 8, Rights::read);
-  EXPECT_EQ(third.slot(), one.slot()) << "the slot is used again";
-  EXPECT_EQ(guards.check(third, Rights::read, 8), ok);
-  EXPECT_EQ(guards.check(one, Rights::read, 8), stale) << "and what it was stays stale";
 }
 
 TEST(Guards, EndWithTheirSlotsAndGenerations) {

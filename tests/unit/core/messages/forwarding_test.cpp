@@ -81,11 +81,6 @@ TEST_F(ForwardingTest, WhereSendsAreCheapTheTreeIsWide) {
   EXPECT_THAT(sent(), ElementsAre(Sent{0, {1, 2}}, Sent{3, {5}}, Sent{7, {11}}, Sent{13, {17}}));
 }
 
-TEST_F(ForwardingTest, EndsAtALeaf) {
-  EXPECT_FALSE(pass_on({}).deferred);
-  EXPECT_THAT(sent(), IsEmpty());
-}
-
 TEST_F(ForwardingTest, WaitsUntilEachSubtreeHasRoom) {
   network_.room[{7, Priority::low}] = 0;
   EXPECT_TRUE(pass_on({2, 3, 5, 7, 11}).deferred);
@@ -102,14 +97,6 @@ TEST_F(ForwardingTest, ForgetsWhoseMessagesAreDropped) {
   EXPECT_TRUE(pass_on({2, 3}).deferred);
   forwarding_.forget(0);
   EXPECT_TRUE(forwarding_.idle());
-}
-
-TEST_F(ForwardingTest, LeavesADeadMembersPartToTheNext) {
-  network_.close(2);
-  network_.close(3);
-  network_.close(11);
-  EXPECT_FALSE(pass_on({2, 3, 5, 7, 11, 13}).deferred);
-  EXPECT_THAT(sent(), ElementsAre(Sent{5, {7}}, Sent{13, {}}));
 }
 
 TEST_F(ForwardingTest, RefusesWhatNobodyWrites) {

@@ -250,17 +250,12 @@ TEST_F(Budget, KeepsTheNextRowWaitingUntilAnotherEnds) {
 TEST_F(Budget, AlwaysHasRoomForOne) {
   Flow a = flow(1, 50);
   Flow b = flow(2, 2);
+  Flow high = flow(1, 50, Priority::high);
   ASSERT_EQ(step(a), Outcome::taken) << "more than all of it";
   EXPECT_EQ(step(b), Outcome::later);
+  EXPECT_EQ(step(high), Outcome::taken) << "which has a budget of its own";
   finish(a);
   EXPECT_EQ(step(b), Outcome::taken);
-}
-
-TEST_F(Budget, OfLowIsNotThatOfHigh) {
-  Flow low = flow(1, 50);
-  Flow high = flow(1, 50, Priority::high);
-  ASSERT_EQ(step(low), Outcome::taken);
-  EXPECT_EQ(step(high), Outcome::taken);
 }
 
 TEST_F(Budget, IsNotHeldByTheDead) {
@@ -304,68 +299,47 @@ TEST(Assembler, MemoryThatThereIsNotIsAskedForAgain) {
 }
 
 /// A row of two packets that a test may spoil.
-class SpoiltRow : public testing::Test {
- protected:
-  Outcome first() { return deliver(assembler_, *row_[0].image, 1, Priority::low, whole_); }
-  Outcome last() { return deliver(assembler_, *row_[1].image, 1, Priority::low, whole_); }
-  impl::Packet& first_packet() { return row_[0].image->packet; }
-  impl::Packet& last_packet() { return row_[1].image->packet; }
+struct TwoPackets {
+  Outcome first(std::uint64_t total = piece + 100) {
+    row_[0].image->packet.words[0] = total;
+    return deliver(assembler, *row_[0].image, 1, Priority::low, whole);
+  }
+  Outcome last(std::uint32_t payload_bytes = 100, NodeId source = 1, Priority priority = Priority::low) {
+    row_[1].image->packet.payload_bytes = payload_bytes;
+    return deliver(assembler, *row_[1].image, source, priority, whole);
+  }
 
+  Assembler assembler{};
+  Payload whole{};
+
+ private:
   std::vector<test::FakeTransport::Sent> row_ = row_of(random_bytes(piece + 100, 1));
-  Assembler assembler_;
-  Payload whole_;
 };
 
-TEST_F(SpoiltRow, ALastPieceWithoutAFirst) { EXPECT_EQ(last(), Outcome::malformed); }
-
-TEST_F(SpoiltRow, MorePiecesThanTheTotal) {
-  ASSERT_EQ(first(), Outcome::taken);
-  EXPECT_EQ(first(), Outcome::malformed);
-}
-
-TEST_F(SpoiltRow, FewerBytesThanTheTotal) {
-  ASSERT_EQ(first(), Outcome::taken);
-  last_packet().payload_bytes = 99;
-  EXPECT_EQ(last(), Outcome::malformed);
-}
-
-TEST_F(SpoiltRow, MoreBytesThanTheTotalInTheLastPiece) {
-  ASSERT_EQ(first(), Outcome::taken);
-  last_packet().payload_bytes = 101;
-  EXPECT_EQ(last(), Outcome::malformed);
-}
-
-TEST_F(SpoiltRow, AnotherTotalInTheMiddle) {
-  first_packet().words[0] = 10 * piece;
-  ASSERT_EQ(first(), Outcome::taken);
-  first_packet().words[0] = 10 * piece + 1;
-  EXPECT_EQ(first(), Outcome::malformed);
-}
-
-TEST_F(SpoiltRow, ATotalSmallerThanItsFirstPiece) {
-  for (const std::uint64_t total : {0, 3}) {
-    first_packet().words[0] = total;
-    EXPECT_EQ(first(), Outcome::malformed) << total;
+TEST(SpoiltRow, IsRefused) {
+  EXPECT_EQ(TwoPackets().last(), Outcome::malformed) << "without its first piece";
+  for (const std::uint64_t total : {0, 3}) EXPECT_EQ(TwoPackets().first(total), Outcome::malformed) << total;
+  for (const std::uint32_t bytes : {99, 101}) {
+    TwoPackets row;
+    ASSERT_EQ(row.first(), Outcome::taken);
+    EXPECT_EQ(row.last(bytes), Outcome::malformed) << bytes << " in the last piece";
+  }
+  // A second piece that makes it too long, or says another total.
+  using Totals = std::pair<std::uint64_t, std::uint64_t>;
+  for (const auto& [total, then] : {Totals{piece + 100, piece + 100}, {10 * piece, 10 * piece + 1}}) {
+    TwoPackets row;
+    ASSERT_EQ(row.first(total), Outcome::taken);
+    EXPECT_EQ(row.first(then), Outcome::malformed) << total;
   }
 }
 
-// The allocators of sanitizers end the process instead.
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-TEST_F(SpoiltRow, ATotalLargerThanAnyMemory) {
-  for (const std::uint64_t total : {std::uint64_t{1} << 60, UINT64_MAX, UINT64_MAX - 63}) {
-    first_packet().words[0] = total;
-    EXPECT_EQ(first(), Outcome::no_memory) << total;
-  }
-}
-#endif
-
-TEST_F(SpoiltRow, OfAnotherLinkSpoilsNothingHere) {
-  ASSERT_EQ(first(), Outcome::taken);
-  Payload other;
-  EXPECT_EQ(deliver(assembler_, *row_[1].image, 2, Priority::low, other), Outcome::malformed);
-  EXPECT_EQ(deliver(assembler_, *row_[1].image, 1, Priority::high, other), Outcome::malformed);
-  EXPECT_EQ(last(), Outcome::taken);
-  EXPECT_EQ(whole_.size(), piece + 100);
+TEST(SpoiltRow, OfAnotherLinkSpoilsNothingHere) {
+  TwoPackets row;
+  ASSERT_EQ(row.first(), Outcome::taken);
+  EXPECT_EQ(row.last(100, 2), Outcome::malformed);
+  EXPECT_EQ(row.last(100, 1, Priority::high), Outcome::malformed);
+  EXPECT_EQ(row.last(), Outcome::taken);
+  EXPECT_EQ(row.whole.size(), piece + 100);
 }
 
 }  // namespace am::core::fragments_test

@@ -30,25 +30,6 @@ class LinksTest : public testing::Test {
   Links links_{{&first_, &second_}, {0, 0, 1, 1}};
 };
 
-TEST_F(LinksTest, EachPeerIsReachedByItsNetwork) {
-  for (const NodeId to : {3u, 0u, 2u, 1u}) {
-    const Transport::Slot slot = links_.claim(to, low, 1, 0);
-    ASSERT_EQ(slot.status, Status::ok);
-    links_.commit(slot, impl::Header::make(0, 1, 0, 0));
-  }
-  ASSERT_EQ(first_.sent.size(), 2u);
-  ASSERT_EQ(second_.sent.size(), 2u);
-  EXPECT_EQ(first_.sent[0].to, 0u);
-  EXPECT_EQ(second_.sent[0].to, 3u);
-  links_.close(2);
-  EXPECT_EQ(links_.claim(2, low, 1, 0).status, Status::unreachable);
-  EXPECT_EQ(links_.claim(0, low, 1, 0).status, Status::ok);
-  second_.room[{3, high}] = 0;
-  EXPECT_FALSE(links_.has_room(3, high, 0));
-  EXPECT_TRUE(links_.has_room(1, high, 0));
-  EXPECT_EQ(links_.name(), "fake+fake");
-}
-
 TEST_F(LinksTest, UnorderedOnesToo) {
   UnorderedLanes& lanes = *links_.unordered_lanes(3);
   const Transport::Slot slot = lanes.claim_unordered(3, low, 1, 0);

@@ -99,14 +99,6 @@ class MulticastSenderTest : public testing::Test, protected test_messages::Sendi
   std::vector<std::byte> payload_;
 };
 
-TEST_F(MulticastSenderTest, OneToARowHasNoList) {
-  EXPECT_EQ(send({8, 9, 10, 11, 12, 13, 14, 15}), Status::ok);
-  const auto all = copies();
-  EXPECT_EQ(all.size(), 8u);
-  EXPECT_THAT(all, Each(AllOf(Field(&Copy::list, IsEmpty()), Field(&Copy::by_network, true))));
-  EXPECT_TRUE(events_.nicond);
-}
-
 TEST_F(MulticastSenderTest, InAPatchEachHasTheWholeListAndFindsItsShare) {
   const Ids patch{9, 10, 11, 17, 18, 19, 25, 26, 27};
   EXPECT_EQ(send(patch), Status::ok);

@@ -1,5 +1,4 @@
-// Groups and grids as values, and the corners of the send: nobody, too far, sizes around a packet. Load, order and full networks are
-// for tests/conformance/multicast_test.cpp, members that are gone for peers_test.cpp there.
+// Groups and grids as values, and sizes around a packet. All else is for tests/conformance/multicast_test.cpp.
 #include <gtest/gtest.h>
 #include <am/multicast.hpp>
 
@@ -76,30 +75,6 @@ void request(Request& message, std::uint32_t, Payload payload) {
   check(message.is_multicast(), "marked");
   message.state<Heard>() = {
       message.state<Heard>().messages + 1, {payload.bytes().begin(), payload.bytes().end()}, message.from()};
-}
-void reply(Reply& message, std::uint64_t) {
-  check(message.is_multicast(), "marked");
-  ++message.state<Heard>().messages;
-  message.state<Heard>().from = message.from();
-}
-
-TEST(Multicast, ToNobodyIsOkAndSendsNothing) {
-  test::run_alone<Heard>([](Node& node, const Heard&) {
-    check(node.multicast<reply>(Group(), 1u) == Status::ok, "multicast");
-    check(node.try_multicast<reply>(Group(), 1u) == Status::ok, "try_multicast");
-    check_equal(node.poll(), 0u, "events");
-  });
-}
-
-TEST(Multicast, ToAMemberThatDoesNotExistIsAnError) {
-  test::run_job<Heard>({Nodes::threads}, 2, [](Node& node, const Heard& heard) {
-    check_throws<Error>([&] { node.multicast<reply>(Group{0, 1, 2}, 1u); }, "no node 2");
-    check(node.try_multicast<reply>(Group{0, 1, 2}, 1u) == Status::no_such_node, "try_multicast");
-    node.barrier();
-    for (int i = 0; i < 100; ++i) node.poll();
-    check_equal(heard.messages, 0u, "nobody gets any of it");
-    node.barrier();
-  });
 }
 
 TEST(Multicast, PayloadsAroundEveryBoundary) {

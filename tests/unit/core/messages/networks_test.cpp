@@ -167,14 +167,6 @@ TEST_F(JoinedNetworksTest, ADecoratorSeesEverySend) {
   EXPECT_FALSE(networks.rings_filled_inline());
 }
 
-TEST_F(JoinedNetworksTest, EachPeerIsReachedByItsOwn) {
-  JoinedNetworks networks = join(both_);
-  EXPECT_FALSE(networks.only_shm());
-  EXPECT_TRUE(goes_by(MemoryReach::Way::mapped, networks.all().memory_reach(0)));
-  EXPECT_EQ(networks.all().memory_reach(1), nullptr);
-  EXPECT_TRUE(networks.rings_filled_inline()) << "those to peers elsewhere stay unconnected";
-}
-
 TEST_F(JoinedNetworksTest, AForkedChildEndsNothing) {
   destroyed = 0;
   { const JoinedNetworks networks = join(both_); }

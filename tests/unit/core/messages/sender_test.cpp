@@ -1,4 +1,5 @@
-// What a node sends without waiting: at once, as a row of pieces, by a draft, or not yet. No node runs here.
+// What a node sends without waiting: at once, as a row of pieces, or not yet. No node runs here. Drafts:
+// conformance/draft_test.cpp.
 #include "core/messages/sender.hpp"
 
 #include <gtest/gtest.h>
@@ -47,15 +48,6 @@ class SenderTest : public testing::Test, protected test_messages::SendingNode<te
   impl::RingControl control_{};
 };
 
-TEST_F(SenderTest, CountsWhatGoes) {
-  events_.nicond = false;
-  EXPECT_EQ(sender_.try_send(message(Bytes(10))), Status::ok);
-  EXPECT_TRUE(events_.nicond);
-  EXPECT_EQ(to_1().sent_messages, 1u);
-  EXPECT_EQ(to_1().sent_bytes, 10u);
-  EXPECT_TRUE(sender_.idle());
-}
-
 TEST_F(SenderTest, RemembersWhatWasRefusedUntilThereIsRoom) {
   room() = 0;
   EXPECT_EQ(sender_.try_send(message(Bytes(10))), Status::again);
@@ -66,36 +58,6 @@ TEST_F(SenderTest, RemembersWhatWasRefusedUntilThereIsRoom) {
   EXPECT_TRUE(sender_.available(Priority::high));
   room() = 1;
   EXPECT_TRUE(sender_.available(Priority::low));
-}
-
-TEST_F(SenderTest, SaysWhatCannotBe) {
-  EXPECT_EQ(sender_.try_send(message({}, nodes)), Status::no_such_node);
-  impl::OutMessage long_one = message({});
-  long_one.payload = Payload(&long_one, largest_payload() + 1);
-  EXPECT_EQ(sender_.try_send(long_one), Status::too_big);
-  network_.close(1);
-  EXPECT_EQ(sender_.try_send(message(Bytes(10))), Status::unreachable);
-  EXPECT_EQ(to_1().sent_messages, 0u);
-}
-
-TEST_F(SenderTest, ADraftHoldsItsLinkAlone) {
-  const Transport::Slot slot = sender_.claim(message({}), 100);
-  ASSERT_EQ(slot.status, Status::ok);
-  sender_.hold(slot);
-  EXPECT_EQ(ring_to_1().claim_line(), nullptr) << "the inline path would slip in";
-  EXPECT_EQ(sender_.try_send(message(Bytes(1))), Status::again);
-  EXPECT_EQ(sender_.claim(message({}), 1).status, Status::again);
-  EXPECT_FALSE(sender_.available(Priority::low)) << "though the network has room";
-  EXPECT_EQ(sender_.try_send(message(Bytes(1), 1, Priority::high)), Status::ok);
-  EXPECT_EQ(sender_.try_send(message(Bytes(1), 2)), Status::ok);
-  EXPECT_FALSE(sender_.has_rows());
-
-  wanted_ = 0;
-  sender_.commit(slot, message(Bytes(100)));
-  sender_.drop(slot);
-  EXPECT_EQ(wanted_, 1) << "who was refused behind the draft";
-  EXPECT_TRUE(sender_.available(Priority::low));
-  EXPECT_NE(ring_to_1().claim_unless_reserved(1), nullptr);
 }
 
 TEST_F(SenderTest, AsksForAnUnorderedPlaceWherePayloadsFitIntoAPacket) {
@@ -120,26 +82,6 @@ TEST_F(SenderTest, AsksForAnUnorderedPlaceWherePayloadsFitIntoAPacket) {
   EXPECT_FALSE(sender_.available(Priority::low)) << "though there is room for others";
   network_.unordered_full = false;
   EXPECT_TRUE(sender_.available(Priority::low));
-}
-
-// Most networks have one place for both: its claim would be the end of the draft's.
-TEST_F(SenderTest, AnUnorderedOneWaitsBehindADraftAndARow) {
-  impl::OutMessage unordered = message({});
-  unordered.unordered = true;
-  const Transport::Slot slot = sender_.claim(message({}), 100);
-  sender_.hold(slot);
-  EXPECT_EQ(sender_.try_send(unordered), Status::again);
-  EXPECT_EQ((network_.unordered_claims[{1, Priority::low}]), 0u);
-  sender_.commit(slot, message(Bytes(100)));
-  sender_.drop(slot);
-  EXPECT_EQ(sender_.try_send(unordered), Status::ok);
-  room() = 1;
-  const Bytes bytes(5000);
-  EXPECT_EQ(sender_.try_send(message(bytes)), Status::ok);
-  room() = 100;
-  EXPECT_EQ(sender_.try_send(unordered), Status::again);
-  EXPECT_TRUE(sender_.push());
-  EXPECT_EQ(sender_.try_send(unordered), Status::ok);
 }
 
 Bytes numbered(std::size_t n) {

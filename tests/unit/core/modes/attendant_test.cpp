@@ -1,7 +1,7 @@
 // Who looks after a node while its program computes: with a ward that only counts, no node, no messages; interrupts are calls.
 #include "core/modes/attendant.hpp"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <atomic>
 #include <csignal>
@@ -11,7 +11,6 @@
 #include <memory>
 #include <memory_resource>
 #include <optional>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -24,7 +23,7 @@ using Work = std::deque<std::function<void()>>;
 
 class AttendantTest : public testing::Test, protected Attendant::Ward {
  protected:
-  void events_begin() override { ++begun_; }
+  void events_begin() override {}
   std::size_t run_events() noexcept override {
     if (work_.empty()) return 0;
     ++ran_;
@@ -84,20 +83,17 @@ class AttendantTest : public testing::Test, protected Attendant::Ward {
   bool computes_ = true;
   Work work_;  // by whoever is in
   std::atomic<std::uint64_t> news_{0};
-  int begun_ = 0;
   std::atomic<int> ran_{0};
   int outlets_ = 0;
   Count due_ = Attendant::never;
   std::function<void()> on_arm_;  // once, when it is armed
 };
 
-class IdleInterruptsTest : public AttendantTest {
+class InterruptsTest : public AttendantTest {
  protected:
-  IdleInterruptsTest() {
+  InterruptsTest() {
     attendant_.take_signal(SIGURG);
     attendant_.attach(entrance());
-  }
-  void begin() {
     in_the_node(attendant_, [&] { attendant_.begin(); });
   }
   /// It comes with this work. How often anything ran so far.
@@ -109,22 +105,6 @@ class IdleInterruptsTest : public AttendantTest {
 
   Attendant attendant_{place(Dispatch::interrupt), *this};
 };
-class InterruptsTest : public IdleInterruptsTest {
- protected:
-  InterruptsTest() { begin(); }
-};
-
-TEST_F(IdleInterruptsTest, NothingRunsBeforeTheFirstCallThatMakesProgress) {
-  EXPECT_EQ(interrupt_for({[] {}}), 0);
-  in_the_node(attendant_, [&] { attendant_.look_again(); });
-  EXPECT_EQ(ran_, 0);
-  EXPECT_EQ(begun_, 0);
-  for (int i = 0; i < 2; ++i) {
-    begin();
-    EXPECT_EQ(begun_, 1);
-    EXPECT_EQ(ran_, 1);
-  }
-}
 
 TEST_F(InterruptsTest, RunsUntilNothingWaitsAndArms) {
   EXPECT_TRUE(is_armed_for(host::Alarm::signal));
@@ -179,19 +159,6 @@ TEST_F(InterruptsTest, DestroyNothing) {
   const std::weak_ptr<int> outside = spent;
   attendant_.discard(std::exchange(spent, nullptr));
   EXPECT_TRUE(outside.expired()) << "the computation may destroy";
-}
-
-TEST_F(InterruptsTest, WhatIsThrownWaitsForACallThatThrowsItOnce) {
-  for (const char* what : {"first", "second"}) {
-    try {
-      throw std::runtime_error(what);
-    } catch (...) {
-      attendant_.keep_thrown();
-    }
-  }
-  EXPECT_THAT([&] { attendant_.throw_kept(); },
-              testing::ThrowsMessage<std::runtime_error>(testing::StrEq("first")));
-  EXPECT_NO_THROW(attendant_.throw_kept());
 }
 
 TEST_F(InterruptsTest, AFunctionOfTheProgramInACallIsOutOfTheNode) {
@@ -310,14 +277,6 @@ TEST_F(HandlerThreadTest, ForgetsNoEvent) {
   int expected = 0;
   for (int i = 1; i <= events; ++i) expected += i % 7;
   in_the_node(attendant(), [&] { EXPECT_EQ(sum, expected); });
-}
-
-/// Else this waits for ever.
-TEST_F(HandlerThreadTest, ArmsTheNodeWhenNothingComes) {
-  while (!is_armed_for(host::Alarm::thread)) std::this_thread::yield();
-  bring([] {});
-  wait_for_runs(1);
-  while (!is_armed_for(host::Alarm::thread)) std::this_thread::yield();
 }
 
 }  // namespace am::core::attendant_test

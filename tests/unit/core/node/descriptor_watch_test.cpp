@@ -56,11 +56,4 @@ TEST_F(DescriptorWatchTest, RingsForWhatBecomesReadable) {
   }
 }
 
-TEST_F(DescriptorWatchTest, EndsWhileItWaits) {
-  for (int i = 0; i < 100; ++i) {
-    DescriptorWatch watch(memory_->board(), 0, {first_});
-    if (i % 2 == 0) watch.watch();
-  }
-}
-
 }  // namespace am::core::descriptor_watch_test

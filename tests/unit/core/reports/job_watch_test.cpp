@@ -211,16 +211,6 @@ TEST_F(JobWatches, ReportADeathOnce) {
   EXPECT_FALSE(may_report_death(memory_->board(), 1));
 }
 
-TEST_F(JobWatches, SeeMessagesThatNobodyTakes) {
-  send(0, 1, 3);
-  send(0, 1, 4, 100);
-  const std::string report = look_until(10 + patience);
-  EXPECT_THAT(report, HasSubstr("while messages wait"));
-  EXPECT_THAT(
-      report,
-      HasSubstr("from node 0: low 64 of 68 lines free (2 packets, the first for handler_3); high 40 of 40"));
-}
-
 TEST_F(JobWatches, FollowARingThroughManyLaps) {
   for (int round = 0; round < 1000; ++round) {
     send(0, 1, 3, round % 7 == 0 ? 1000 : 0);
@@ -232,15 +222,6 @@ TEST_F(JobWatches, FollowARingThroughManyLaps) {
     EXPECT_FALSE(take());  // and so everything is handed back
     EXPECT_THAT(job(), Not(HasSubstr("packet"))) << round;
   }
-}
-
-TEST_F(JobWatches, TellTheLastEventsAndNoMore) {
-  const Recorder recorder(card(0), true);
-  for (int i = 0; i < 40; ++i) const Running running(recorder, Level::low, low_from_1);
-  { const Running running(recorder, Level::low, {.kind = RecordedEvent::Kind::timelet}); }
-  { const Running running(recorder, Level::high, {RecordedEvent::Kind::high_message, 4, 1, 2'000'000}); }
-  EXPECT_THAT(job(), HasSubstr("last events: high handler_4 from 1 (1048575 bytes); a timelet; 30 x low "
-                               "handler_3 from 1 (8 bytes)"));
 }
 
 TEST(RecordedEvents, SurviveTheirPacking) {

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 #include <csignal>
 
-#include <algorithm>
-#include <array>
 #include <climits>
 #include <initializer_list>
 #include <optional>
@@ -14,7 +12,6 @@
 #include <utility>
 
 #include "host/layout.hpp"
-#include "support/random.hpp"
 
 namespace am::core::setting_value_test {
 
@@ -109,76 +106,12 @@ TEST(ParseSwitch, TakesFourWordsEach) {
   expect_refused(parse_switch, {"", "2", "01", "y", "yess", " on", "on ", "-1", "enable", "on\0"sv});
 }
 
-TEST(EditDistance, CountsInsertionsRemovalsAndReplacements) {
-  EXPECT_EQ(edit_distance("", ""), 0U);
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
-  EXPECT_EQ(edit_distance("abc", ""), 3U);
-  EXPECT_EQ(edit_distance("AM_TIMEOUT", "AM_TIMEOUT"), 0U);
-  EXPECT_EQ(edit_distance("AM_TIMOUT", "AM_TIMEOUT"), 1U);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
-  EXPECT_EQ(edit_distance("sitting", "kitten"), 3U);
-}
-
 TEST(InQuotes, ShowsWhatDoesNotPrintAndCutsWhatIsLong) {
   EXPECT_EQ(in_quotes("10s"), "\"10s\"");
   EXPECT_EQ(in_quotes("10s \n"), "\"10s \\x0a\"");
   EXPECT_EQ(in_quotes("\x1b[2J\xff"), "\"\\x1b[2J\\xff\"");
   EXPECT_EQ(in_quotes("a\"b\\"), "\"a\\\"b\\\\\"");
   EXPECT_EQ(in_quotes(std::string(81, 'a')), "\"" + std::string(80, 'a') + "...\"");
-}
-
-// Any bytes, and bytes that resemble what the parsers take.
-class RandomText {
- public:
-  std::string next() {
-    constexpr std::string_view alphabet = "0123456789999kKmMgGtTiIbBunsmhin+-. 0xeE";
-    std::string text;
-    const std::size_t length = below(24);
-    const bool any_byte = below(4) == 0;
-    for (std::size_t i = 0; i < length; ++i)
-      text += any_byte ? static_cast<char>(below(256)) : alphabet[below(alphabet.size())];
-    if (below(2) == 0) text = std::to_string(random_() >> below(64)) + units[below(units.size())];
-    if (below(8) == 0 && !text.empty()) text[below(text.size())] = static_cast<char>(below(256));
-    return text;
-  }
-
- private:
-  static constexpr std::array<const char*, 14> units = {"",  "B", "K",  "KiB", "m",  "MiB", "GiB",
-                                                        "T", "s", "ms", "us",  "ns", "min", "h"};
-  std::size_t below(std::size_t bound) { return random_.below(bound); }
-
-  test::Random random_{test::seed()};
-};
-
-bool starts_and_ends_in_place(const std::string& text) {
-  return text.find_first_of(" \t\n+.") == std::string::npos && text.find('\0') == std::string::npos &&
-         text[0] != '-';
-}
-
-TEST(Parsers, KeepTheirBoundsWhateverTheText) {
-  RandomText texts;
-  for (int i = 0; i < 20'000; ++i) {
-    const std::string text = texts.next();
-    SCOPED_TRACE(in_quotes(text));
-    if (const auto size = parse_size(text)) {
-      ASSERT_LE(*size, max_size_bytes);
-      ASSERT_TRUE(starts_and_ends_in_place(text));
-      ASSERT_EQ(parse_size(format_size(*size)), *size);
-    }
-    if (const auto duration = parse_duration(text)) {
-      ASSERT_LE(*duration, max_duration_ns);
-      ASSERT_TRUE(starts_and_ends_in_place(text));
-      ASSERT_EQ(parse_duration(format_duration(*duration)), *duration);
-    }
-    if (const auto integer = parse_integer(text)) {
-      ASSERT_EQ(parse_integer(std::to_string(*integer)), *integer);
-    }
-    if (const auto on = parse_switch(text)) {
-      ASSERT_EQ(parse_switch(format_switch(*on)), *on);
-    }
-    for (const char c : in_quotes(text)) ASSERT_TRUE(c >= 0x20 && c < 0x7f);
-    ASSERT_LE(edit_distance(text, "AM_TIMEOUT"), std::max<std::size_t>(text.size(), 10));
-  }
 }
 
 }  // namespace am::core::setting_value_test

@@ -114,14 +114,6 @@ TEST(ReadSettings, NamesVariableValueFormAndExampleOfAMalformedOne) {
   }
 }
 
-TEST(ReadSettings, WantsRankAndSizeTogether) {
-  EXPECT_THAT(error_of(Environment{"AM_RANK=0"}), HasSubstr("AM_RANK is set but AM_SIZE is not"));
-  EXPECT_THAT(error_of(Environment{"AM_SIZE=4"}), HasSubstr("AM_SIZE is set but AM_RANK is not"));
-  EXPECT_THAT(error_of(Environment{"AM_RANK=4", "AM_SIZE=4"}), HasSubstr("AM_RANK=4 is not below AM_SIZE=4"));
-  EXPECT_THAT(error_of(Environment{"AM_RANK=0", "AM_SIZE=0"}), HasSubstr("AM_SIZE=\"0\" is not"));
-  EXPECT_EQ(error_of(Environment{"AM_RANK=0", "AM_SIZE=1"}), "no error");
-}
-
 TEST(DescribeSettings, NamesEachSettingOnceWithTypeAndMeaning) {
   const Environment nothing_of_ours{"PATH=/bin", "NOT_AM_RANK=3", "AM_RANKED=3"};
   for (const char* const* environment : {static_cast<const char* const*>(nullptr), +nothing_of_ours}) {
@@ -144,20 +136,6 @@ TEST(DescribeSettings, NamesEachSettingOnceWithTypeAndMeaning) {
     EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
     EXPECT_EQ(read_settings(environment).rank, -1);
   }
-}
-
-TEST(DescribeSettings, ShowsValueOriginAndProblem) {
-  const Environment environment{"AM_TIMEOUT=120s", "AM_STATS=ON", "AM_SEGMENT=big"};
-  const SettingRow timeout = row_of(environment, "AM_TIMEOUT");
-  EXPECT_EQ(timeout.value, "2min");
-  EXPECT_EQ(timeout.default_value, "10min");
-  EXPECT_EQ(timeout.type, "duration");
-  EXPECT_EQ(timeout.origin, SettingRow::Origin::environment);
-  EXPECT_EQ(timeout.problem, "");
-  EXPECT_EQ(row_of(environment, "AM_STATS").value, "yes");
-  EXPECT_EQ(row_of(environment, "AM_SEGMENT").value, "big");
-  EXPECT_THAT(row_of(environment, "AM_SEGMENT").problem, HasSubstr("AM_SEGMENT=\"big\" is not"));
-  EXPECT_EQ(row_of(environment, "AM_VERBOSE").origin, SettingRow::Origin::built_in);
 }
 
 // A handler of messages in the place of what these mean would be worse than an error.
@@ -216,7 +194,7 @@ TEST(LauncherEnvironment, KnowsWhoSaysThatItStartedHowMany) {
   struct {
     std::vector<std::string> entries;
     std::string claimed_by;
-    int size = 0, rank = 0;
+    std::optional<int> size = {}, rank = {};
     bool pmix = false;
   } const cases[] = {
       {{"PMIX_NAMESPACE=1663631361", "PMIX_RANK=1", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=1"},
@@ -235,6 +213,10 @@ TEST(LauncherEnvironment, KnowsWhoSaysThatItStartedHowMany) {
        "mpirun (OMPI_COMM_WORLD_SIZE=16)",
        16,
        9},
+      // An allocation alone is no claim.
+      {{}, ""},
+      {{"SLURM_JOB_ID=7", "SLURM_NTASKS=8"}, ""},
+      {{"SLURM_JOB_ID=7", "SLURM_NTASKS=8", "SLURM_NPROCS=8", "SLURM_PROCID=0", "SLURM_LOCALID=0"}, ""},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.claimed_by);
@@ -244,20 +226,6 @@ TEST(LauncherEnvironment, KnowsWhoSaysThatItStartedHowMany) {
     EXPECT_EQ(found.claimed_rank, c.rank);
     EXPECT_EQ(found.claimed_by, c.claimed_by);
   }
-}
-
-TEST(LauncherEnvironment, TakesAnAllocationAloneAsNoClaim) {
-  for (const auto& entries : std::vector<std::vector<std::string>>{
-           {},
-           {"SLURM_JOB_ID=7", "SLURM_NTASKS=8"},
-           {"SLURM_JOB_ID=7", "SLURM_NTASKS=8", "SLURM_NPROCS=8", "SLURM_PROCID=0", "SLURM_LOCALID=0"}}) {
-    const LauncherEnvironment found = read_launcher_environment(Environment(entries));
-    EXPECT_FALSE(found.pmix);
-    EXPECT_EQ(found.claimed_size, std::nullopt);
-    EXPECT_EQ(found.claimed_rank, std::nullopt);
-    EXPECT_EQ(found.claimed_by, "");
-  }
-  EXPECT_EQ(read_launcher_environment(nullptr).claimed_size, std::nullopt);
 }
 
 TEST(LauncherEnvironment, TakesWhatItCannotReadAsNoClaim) {

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -121,5 +122,22 @@ struct Array {
   std::map<std::pair<CellNumber, CellNumber>, std::vector<Came>> came;  // by cell and origin
   std::vector<bool> is_deaf;
 };
+
+inline std::vector<Data> count(Data first, unsigned words) {
+  std::vector<Data> all(words);
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+/// Cycles from a marker's departure until it has come to a cell: where that does not take it, it is the first word there.
+inline Cycle arrival(Array& array, CellNumber cell) {
+  for (Cycle cycles = 0; cycles < 1000; ++cycles, array.step()) {
+    const CommunicationAgent& agent = array.network.agent(cell);
+    for (Channel channel = 0; channel < most_channels; ++channel) {
+      if (!agent.input(channel).queue.empty()) return cycles - 1;  // it came in the step before
+    }
+  }
+  return 0;
+}
 
 }  // namespace am::iwarp::test

@@ -54,18 +54,6 @@ class Cm5Ends : public Ends<Cm5Transport> {
   cm5::LiveTree left_{nodes, windows_.routers(), host_};
 };
 
-// More packets than their numbers tell apart, of every size, so that they lie anywhere in the ring.
-TEST_F(Cm5Ends, PutTogetherWhatWasCut) {
-  test::Random random(test::seed());
-  for (int i = 0; i < 1'000; ++i) {
-    for (const Priority priority : priorities) {
-      while (send(0, 5, priority, random.below(impl::packet_payload_bytes + 1)) != Status::ok)
-        ASSERT_EQ(take(5, priority, 0), 0u) << "it hands back what it has released";
-      ASSERT_EQ(take(5, priority, 0), sent_);
-    }
-  }
-}
-
 // The pieces of three packets, in any order: each comes when it is whole, and all before it are.
 TEST_F(Cm5Ends, PutPacketsInOrderWhateverTheirPiecesDo) {
   test::Random random(test::seed());

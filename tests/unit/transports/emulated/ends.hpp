@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "host/bell.hpp"
 #include "host/clock.hpp"
 #include "host/memory.hpp"
+#include "support/check.hpp"
 #include "transports/emulated/cm5_transport.hpp"
 #include "transports/emulated/ncube2_transport.hpp"
 #include "transports/site.hpp"
@@ -22,6 +24,14 @@ namespace am::emulated {
 inline constexpr Priority priorities[] = {Priority::low, Priority::high};
 inline constexpr Transport::Wanted both{.high = true, .low = true};
 inline constexpr Transport::Wanted high_only{.high = true, .low = false};
+
+/// What a network says of the nodes that it is to have, or why it cannot have them.
+template <class Text>
+std::string text_or_error(const Text& text) {
+  std::string said;
+  const std::string error = test::error_of([&] { said = text(); });
+  return said.empty() ? error : said;
+}
 
 /// A grid of 2 x 3 nodes, or a cube of three dimensions, or a tree of two levels.
 template <class Network>

@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "support/check.hpp"
 #include "support/random.hpp"
 #include "transports/emulated/router_counts.hpp"
 #include "unit/transports/emulated/ends.hpp"
@@ -18,12 +17,10 @@ namespace am::emulated::mmachine_transport_test {
 using namespace testing;
 
 std::string extents_text(std::string_view options, NodeId nodes) {
-  std::string text;
-  const std::string error = test::error_of([&] {
+  return text_or_error([&] {
     const Extents extents = mmachine_extents(options, nodes);
-    text = std::to_string(extents.rows) + "x" + std::to_string(extents.columns);
+    return std::to_string(extents.rows) + "x" + std::to_string(extents.columns);
   });
-  return text.empty() ? error : text;
 }
 
 /// What is as with a T1: t1_transport_test.cpp.
@@ -86,20 +83,6 @@ TEST_F(MMachineEnds, SendInOrderWhatTakesSeveralMessages) {
     ASSERT_EQ(send_unordered(0, 5, low, bytes), Status::ok);
     ASSERT_EQ(take(5, low, 0), sent_) << bytes;
   }
-}
-
-TEST_F(MMachineEnds, RefuseUnorderedOnesWhenTheirWindowIsFullAndTakeOrderedOnes) {
-  const std::size_t unordered = fill(0, 1, low, true);
-  EXPECT_GE(unordered, unordered_lines - 1);
-  EXPECT_FALSE(end(0).has_room_unordered(1, low, 0));
-  EXPECT_TRUE(end(0).has_room(1, low, 0));
-  EXPECT_EQ(send(0, 1, low), Status::ok);
-  EXPECT_TRUE(end(0).arm(both));
-  end(0).disarm();
-  EXPECT_EQ(send_unordered(0, 1, low), Status::again);
-  EXPECT_EQ(take_all(1, low).size(), unordered + 1);
-  EXPECT_FALSE(end(0).arm(both)) << "there is room";
-  EXPECT_EQ(send_unordered(0, 1, low), Status::ok);
 }
 
 // Which lane a packet takes depends on its words, too, of which has_room_unordered() is told nothing: what it says holds for any.

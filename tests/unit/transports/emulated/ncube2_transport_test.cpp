@@ -1,17 +1,13 @@
-// Nodes' ends of the emulated nCUBE/2 network in one thread: how many nodes it has, broadcasts and accesses of its own, what its routers
-// count. What holds of every machine: window_transport_test.cpp.
+// Nodes' ends of the emulated nCUBE/2 network in one thread: how many nodes it has, broadcasts of its own, what its routers count. What holds of every machine: window_transport_test.cpp.
 #include "transports/emulated/ncube2_transport.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "support/check.hpp"
 #include "support/random.hpp"
 #include "transports/emulated/router_counts.hpp"
 #include "unit/transports/emulated/ends.hpp"
@@ -21,9 +17,7 @@ namespace am::emulated::ncube2_transport_test {
 using namespace testing;
 
 std::string cube_text(NodeId nodes) {
-  std::string text;
-  const std::string error = test::error_of([&] { text = std::to_string(dimensions_of(nodes)); });
-  return text.empty() ? error : text;
+  return text_or_error([&] { return std::to_string(dimensions_of(nodes)); });
 }
 
 TEST(Ncube2Cube, HasAPowerOfTwoNodesOrALineThatSaysWhyNot) {
@@ -143,20 +137,6 @@ TEST_F(Ncube2Ends, SendPayloadsOfAnySizeInOnePiece) {
   EXPECT_EQ(claim(3).status, Status::ok) << "the one that was not committed is forgotten";
   end(0).close(5);
   EXPECT_EQ(claim(6).room, 1u << 20) << "what was under way there has come back";
-}
-
-TEST_F(Ncube2Ends, CarryAccessesToWhoDoesNothing) {
-  using Access = MemoryReach::Access;
-  for (std::uint64_t i = 1; i <= 50; ++i) {
-    ASSERT_EQ(end(0).begin_access(Access::store, 6, i * 20), Status::ok);
-    ASSERT_EQ(end(0).begin_access(Access::fetch, 6, i * 20), Status::ok);
-    EXPECT_EQ(end(0).accesses_done(Access::store, 6), i) << "whoever begins one carries it";
-    EXPECT_EQ(end(0).accesses_done(Access::fetch, 6), i);
-  }
-  EXPECT_FALSE(end(6).progress()) << "nothing for a processor";
-  end(0).close(6);
-  EXPECT_EQ(end(0).begin_access(Access::store, 6, 8), Status::unreachable);
-  EXPECT_EQ(end(0).begin_access(Access::fetch, 3, 8), Status::ok);
 }
 
 // Two of different engines waited for room in the network: both go on by themselves when it has come.

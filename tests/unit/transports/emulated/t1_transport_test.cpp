@@ -1,5 +1,5 @@
-// Nodes' ends of the emulated T1 network in one thread: which grid it is, what a packet is cut into, multicasts and accesses of its own,
-// what its routers count; whom multicasts reach. What holds of every machine: window_transport_test.cpp.
+// Nodes' ends of the emulated T1 network in one thread: which grid it is, what a packet is cut into, accesses of its own; whom multicasts
+// reach (how they go: unit/core/messages/multicast_over_t1_test.cpp). What holds of every machine: window_transport_test.cpp.
 #include "transports/emulated/t1_transport.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "emulated_hw/t1/router.hpp"
-#include "support/check.hpp"
 #include "transports/emulated/patches.hpp"
 #include "transports/emulated/router_counts.hpp"
 #include "unit/transports/emulated/ends.hpp"
@@ -21,12 +20,10 @@ namespace am::emulated::t1_transport_test {
 using namespace testing;
 
 std::string shape_text(std::string_view options, NodeId nodes) {
-  std::string text;
-  const std::string error = test::error_of([&] {
+  return text_or_error([&] {
     const t1::Shape shape = shape_of(options, nodes);
-    text = std::to_string(shape.rows) + "x" + std::to_string(shape.columns);
+    return std::to_string(shape.rows) + "x" + std::to_string(shape.columns);
   });
-  return text.empty() ? error : text;
 }
 
 TEST(T1Shape, IsTheSquarestOrWhatWasAskedForOrALineThatSaysWhy) {
@@ -53,49 +50,6 @@ TEST(T1Messages, AreAsManyAsAPacketNeeds) {
 
 using T1Ends = Ends<T1Transport>;
 
-class T1Ring : public T1Ends {
- protected:
-  T1Ring() : T1Ends("1x6") {}
-};
-
-// Two multicasts go around it, one each way (T1 report, 3.9): five links in all, where messages to each would take nine.
-TEST_F(T1Ring, IsCoveredByTwoMulticasts) {
-  for (const Priority priority : priorities) {
-    end(0).begin_multicast();
-    for (NodeId to = 0; to < nodes; ++to) {
-      const Transport::Slot slot = end(0).claim(to, priority, 1, 0);
-      ASSERT_EQ(slot.status, Status::ok);
-      slot.packet->words[0] = 7;
-      commit(0, slot, 0);
-      EXPECT_EQ(take(to, priority, 0), 0u) << "not before the end";
-    }
-    end(0).end_multicast();
-    for (NodeId to = 0; to < nodes; ++to) EXPECT_EQ(take(to, priority, 0), 7u);
-    for (NodeId to = 0; to < nodes; ++to) EXPECT_EQ(take(to, priority, 0), 0u);
-  }
-  EXPECT_THAT(t1_counts(memory_, 0), ContainsRegex("in the whole network +6 sent, 1.67 links each\n"))
-      << "at each priority one to itself, over no link, and two over two and three";
-}
-
-// Handlers in hardware (T1 report, 3.9): no other end takes part. A store of 1 KiB is 8 messages of 32 words, 3 scalars and the header, a
-// fetch of it 8 of 5 scalars, and as many answers as long as stores.
-TEST_F(T1Ends, CarryAccessesToWhoDoesNothing) {
-  using Access = MemoryReach::Access;
-  for (std::uint64_t i = 1; i <= 50; ++i) {
-    ASSERT_EQ(end(0).begin_access(Access::store, 4, i * 20), Status::ok);
-    ASSERT_EQ(end(0).begin_access(Access::fetch, 4, i * 20), Status::ok);
-    EXPECT_EQ(end(0).accesses_done(Access::store, 4), i) << "whoever begins one carries it";
-    EXPECT_EQ(end(0).accesses_done(Access::fetch, 4), i);
-  }
-  EXPECT_EQ(end(0).accesses_done(Access::store, 1), 0u);
-  EXPECT_EQ(end(4).accesses_done(Access::store, 0), 0u);
-  EXPECT_FALSE(end(4).progress()) << "nothing for a processor";
-  end(0).close(4);
-  EXPECT_EQ(end(0).begin_access(Access::store, 4, 8), Status::unreachable);
-  EXPECT_EQ(end(0).begin_access(Access::store, 5, 8), Status::ok);
-  EXPECT_EQ(end(0).begin_access(Access::fetch, 3, 8), Status::ok);
-}
-
 TEST_F(T1Ends, AreNotArmedWhileTheyHaveNotToldOfAnAccess) {
   ASSERT_TRUE(end(0).arm(both));
   end(0).disarm();
@@ -116,25 +70,6 @@ TEST_F(T1Ends, CountTheFlitsOfAccesses) {
   EXPECT_THAT(there, ContainsRegex("this node +high +1 +80 +0\n")) << "answers";
   EXPECT_THAT(there, ContainsRegex("to this node +80\n"));
   EXPECT_THAT(t1_counts(memory_, 0), ContainsRegex("to this node +80\n"));
-}
-
-// Nodes 0 to 5 are 2 x 3. A message of one word is one flit of 128 bits, with its header; one of 1 KiB more 7 messages of 10 flits.
-TEST_F(T1Ends, CountsWhatPassesItsRouters) {
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_EQ(send(0, 4, Priority::low), Status::ok);  // by 1
-    ASSERT_NE(take(4, Priority::low, 0), 0u);
-  }
-  ASSERT_EQ(send(4, 1, Priority::high, 1024), Status::ok);
-  ASSERT_NE(take(1, Priority::high, 4), 0u);
-  const std::string middle = t1_counts(memory_, 1);
-  EXPECT_THAT(middle, HasSubstr("its T1 router, at row 0, column 1 of 2x3\n"));
-  EXPECT_THAT(middle, ContainsRegex("node 0 +low +1 +3 +0\n"));
-  EXPECT_THAT(middle, ContainsRegex("node 4 +high +0 +70 +0\n"));
-  EXPECT_THAT(middle, ContainsRegex("to this node +70\n"));
-  EXPECT_THAT(middle, ContainsRegex("in the whole network +73 sent, 1.04 links each\n"));
-  EXPECT_THAT(t1_counts(memory_, 4), ContainsRegex("node 1 +low +0 +3 +0\n"));
-  EXPECT_THAT(t1_counts(memory_, 4), ContainsRegex("this node +high +0 +70 +0\n"));
-  EXPECT_EQ(t1_counts(host::Memory::create(nodes), 0), "") << "no T1 there";
 }
 
 // -- whom a multicast reaches, and who passes it on (T1 report, 3.9, Figure 9) -------------------------------------------------

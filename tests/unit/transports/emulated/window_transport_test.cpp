@@ -1,5 +1,5 @@
-// What holds of the ends of every emulated network, in one thread: order, what a node that is armed sleeps on, and what is
-// closed. What is special of a machine: t1_transport_test.cpp, mmachine_transport_test.cpp,
+// What holds of the ends of every emulated network, in one thread: what is deferred, what a node that is armed sleeps on, and accesses to
+// memory. What is special of a machine: t1_transport_test.cpp, mmachine_transport_test.cpp,
 // ncube2_transport_test.cpp, cm5_transport_test.cpp. All else is the conformance suite's.
 #include "transports/emulated/window_transport.hpp"
 
@@ -21,18 +21,6 @@ template <class Network>
 using EmulatedEnds = Ends<Network>;
 using Machines = testing::Types<T1Transport, MMachineTransport, Ncube2Transport, Cm5Transport>;
 TYPED_TEST_SUITE(EmulatedEnds, Machines);
-
-// More than a node's channel into the network holds, committed one after the other.
-TYPED_TEST(EmulatedEnds, SendAllThatWasClaimedBefore) {
-  std::vector<Transport::Slot> slots;
-  for (NodeId to = 0; to < this->nodes; ++to) {
-    slots.push_back(this->end(2).claim(to, Priority::low, 1, 1000));
-    ASSERT_EQ(slots.back().status, Status::ok);
-    slots.back().packet->words[0] = 100 + to;
-  }
-  for (const Transport::Slot& slot : slots) this->commit(2, slot, 1000);
-  for (NodeId to = 0; to < this->nodes; ++to) EXPECT_EQ(this->take(to, Priority::low, 2), 100u + to);
-}
 
 TYPED_TEST(EmulatedEnds, KeepDeferredOnesForTheNextRoundAndGoOnWithOthers) {
   ASSERT_EQ(this->send(0, 1, Priority::low), Status::ok);
@@ -73,14 +61,6 @@ TYPED_TEST(EmulatedEnds, KnowTheLenderWhateverRoundItIs) {
   to.progress();
   EXPECT_TRUE(to.waits(Priority::low, nullptr));
   EXPECT_EQ(this->take(1, Priority::low, 4), this->sent_);
-}
-
-TYPED_TEST(EmulatedEnds, FindSendersAgainThatWereQuietForLong) {
-  for (int round = 0; round < 3; ++round) {
-    ASSERT_EQ(this->send(0, 1, Priority::low), Status::ok);
-    ASSERT_EQ(this->take(1, Priority::low, 0), this->sent_);
-    for (int i = 0; i < 64 * 70; ++i) this->end(1).progress();
-  }
 }
 
 TYPED_TEST(EmulatedEnds, AreNotArmedWhereSomethingIsWantedThatHasCome) {
@@ -135,13 +115,28 @@ TYPED_TEST(EmulatedEnds, WakeWhoSleeps) {
   }
 }
 
-TYPED_TEST(EmulatedEnds, SendNothingToWhoIsClosed) {
-  ASSERT_EQ(this->send(0, 1, Priority::low), Status::ok);
-  this->end(0).close(1);
-  EXPECT_EQ(this->send(0, 1, Priority::low), Status::unreachable);
-  EXPECT_TRUE(this->end(0).has_room(1, Priority::low, 0));
-  EXPECT_EQ(this->take(1, Priority::low, 0), this->sent_);
-  EXPECT_EQ(this->send(0, 2, Priority::low), Status::ok);
+// Handlers in hardware (T1 report, 3.9), and a kernel's interrupts: no other end takes part.
+template <class Network>
+using EndsWithAccesses = Ends<Network>;
+using MachinesWithAccesses = testing::Types<T1Transport, Ncube2Transport>;
+TYPED_TEST_SUITE(EndsWithAccesses, MachinesWithAccesses);
+
+TYPED_TEST(EndsWithAccesses, CarryThemToWhoDoesNothing) {
+  using Access = MemoryReach::Access;
+  TypeParam& from = this->end(0);
+  for (std::uint64_t i = 1; i <= 50; ++i) {
+    for (const Access access : {Access::store, Access::fetch}) {
+      ASSERT_EQ(from.begin_access(access, 4, i * 20), Status::ok);
+      EXPECT_EQ(from.accesses_done(access, 4), i) << "whoever begins one carries it";
+    }
+  }
+  EXPECT_EQ(from.accesses_done(Access::store, 1), 0u);
+  EXPECT_EQ(this->end(4).accesses_done(Access::store, 0), 0u);
+  EXPECT_FALSE(this->end(4).progress()) << "nothing for a processor";
+  from.close(4);
+  EXPECT_EQ(from.begin_access(Access::store, 4, 8), Status::unreachable);
+  EXPECT_EQ(from.begin_access(Access::store, 5, 8), Status::ok);
+  EXPECT_EQ(from.begin_access(Access::fetch, 3, 8), Status::ok);
 }
 
 }  // namespace am::emulated::window_transport_test

@@ -66,14 +66,6 @@ TEST(FaultPlan, NamesThePartThatIsWrong) {
   EXPECT_THAT(error_of_plan("seed=7,seed=8"), HasSubstr("\"seed\" is given twice"));
 }
 
-TEST(MakeFaults, IsNothingWhereNothingIsAskedFor) {
-  test::FakeTransport network;
-  EXPECT_EQ(make_faults(network, "", false, 0, 4), nullptr);
-  EXPECT_EQ(make_faults(network, "seed=5,refuse=0", false, 0, 4), nullptr);
-  ASSERT_NE(make_faults(network, "refuse=0.5", false, 0, 4), nullptr);
-  EXPECT_EQ(make_faults(network, "refuse=0.5", false, 0, 4)->name(), "fake with faults");
-}
-
 TEST(MakeFaults, TellsTheSeedOncePerJob) {
   test::FakeTransport network;
   testing::internal::CaptureStderr();
@@ -265,10 +257,6 @@ class Delay : public testing::Test, protected Faults {
   Delay() : Faults(delays(1)) {}
 };
 
-TEST_F(Delay, LosesNothingAndKeepsTheOrderOfEachPair) {
-  for (const double delay : {0.05, 0.5, 1.0}) delayed(7, delay);
-}
-
 TEST_F(Delay, MixesSourcesDifferentlyForEachSeed) {
   EXPECT_EQ(delayed(7, 0.3), delayed(7, 0.3));
   EXPECT_NE(delayed(7, 0.3), delayed(8, 0.3));
@@ -283,17 +271,6 @@ TEST_F(Delay, HoldsAPacketBackForABoundedNumberOfRounds) {
     const Transport::View view = receive_in_time(faulty, Priority::low);
     ASSERT_TRUE(view);
     faulty.release(view);
-  }
-}
-
-TEST_F(Delay, APacketThatCoreDefersComesBackInTheNextRound) {
-  network.arrive(1, Priority::low, 1);
-  const Transport::View view = receive_in_time(faulty, Priority::low);
-  for (int i = 0; i < 10; ++i) {
-    faulty.defer(view);
-    EXPECT_FALSE(faulty.receive(Priority::low));
-    faulty.progress();
-    EXPECT_TRUE(faulty.receive(Priority::low)) << "its dice have fallen already";
   }
 }
 
@@ -424,20 +401,6 @@ TEST_F(Reorder, NobodySleepsOnWhatIsKeptUnlessNobodyWantsIt) {
   EXPECT_FALSE(faulty.waits(Priority::low, view.packet));
   faulty.release(view);
   EXPECT_TRUE(faulty.arm({}));
-}
-
-TEST_F(Reorder, WhatIsDeferredComesInTheNextRound) {
-  send(true, 7);
-  Transport::View view = receive_in_time(faulty, Priority::low);
-  for (int i = 0; i < 3; ++i) {
-    faulty.defer(view);
-    EXPECT_FALSE(faulty.receive(Priority::low));
-    EXPECT_FALSE(faulty.arm({}));
-    faulty.progress();
-    view = faulty.receive(Priority::low);
-    ASSERT_TRUE(view);
-    look_at(view);
-  }
 }
 
 // As a handler that waits does: rounds begin while its message is lent.

@@ -1,4 +1,4 @@
-// Frames as they are written and read, byte by byte; and everything that is no frame.
+// Frames as they are written and read, byte by byte; and what is no frame. Random bytes: tests/fuzz/frames_fuzz.cpp.
 #include "transports/frames/frames.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "support/random.hpp"
 
 namespace am::frames::frames_test {
 
@@ -276,30 +274,6 @@ TEST_F(NoFrame, IsAMessageThatContradictsItself) {
   EXPECT_EQ(why(message_, at(14, 0x15)), "a message's frame has another length than it");
   EXPECT_EQ(why(message_, at(20, 50)), "a message's frame has another length than it");
   EXPECT_EQ(why(message_, at(20, 200)), "a message's frame has another length than it");
-}
-
-TEST(Frames, RandomBytesAreReadNoFartherThanTheyGo) {
-  test::Random random(test::seed());
-  int taken = 0;
-  for (int round = 0; round < 20000; ++round) {
-    Bytes bytes(written(message(random.below(7), some_bytes(random.below(60)))).all());
-    for (std::uint64_t n = random.below(3); n != 0; --n)
-      bytes[random.below(bytes.all().size())] = static_cast<std::byte>(random());
-    const std::size_t size = bytes.all().size();
-    const Bytes part(bytes.all().first(random.one_in(2) ? size : random.below(size)));
-    Frame frame;
-    const Read result = read(part, frame);
-    if (result.outcome != Outcome::frame) continue;
-    ++taken;
-    ASSERT_EQ(result.bytes, part.all().size());
-    if (frame.kind ==
-        Frame::Kind::message) {  // else a byte has made another one of it, which has no payload here
-      ASSERT_GE(frame.payload.data(), part.all().data());
-      ASSERT_LE(frame.payload.data() + frame.payload.size(), part.all().data() + part.all().size());
-    }
-    ASSERT_EQ(std::memcmp(written(frame).all().data(), part.all().data(), result.bytes), 0);
-  }
-  EXPECT_GT(taken, 2000);
 }
 
 }  // namespace am::frames::frames_test

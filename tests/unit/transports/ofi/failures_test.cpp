@@ -40,14 +40,6 @@ class FailuresInTime : public Failures {
   }
 };
 
-TEST_P(Failures, APeerThatDiesIsLost) {
-  meet(0, 1);
-  expect_loss(0, 1, "the fake's own words", [&] {
-    networks_[1].reset();
-    at(0).publish(1, 1, 1);
-  });
-}
-
 /// A send by inject that fails does not say to whom. It was the last: nothing would come behind it by itself.
 TEST_P(FailuresInTime, ALetterThatIsLostIsTheEndOfItsPeer) {
   if (choose(library(), {})->tx_attr->inject_size < 64) GTEST_SKIP() << "it injects nothing";
@@ -107,13 +99,6 @@ TEST_P(Failures, APeerThatDiesWithALongPayloadIsLost) {
     for (int i = 0; i < 100; ++i) progress();
     at(0).publish(1, 1, 1);
   });
-}
-
-TEST_P(Failures, ASendThatFailsIsTheEndOfThatPeer) {
-  meet(0, 1);
-  fabric_->fail_after(test::FakeFabric::Step::send, 0, FI_EIO);
-  expect_loss(0, 1, "the fake's own words",
-              [&] { at(0).publish(1, 1, 1); });  // which is followed, and so no inject
 }
 
 TEST_P(Failures, AReadThatFailsIsTheEndOfThatPeer) {

@@ -25,13 +25,10 @@ std::vector<std::byte> some_bytes(std::size_t size) {
   return bytes;
 }
 
-TEST_P(OfiNodes, SayWhetherAnythingIsThere) { say_whether_anything_is_there(); }
 TEST_P(OfiNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) { keep_the_order_of_each_link(rounds(10'000)); }
-TEST_P(OfiNodes, HighIsNotHeldUpByLow) { do_not_hold_up_high_by_low(rounds(1000)); }
 TEST_P(OfiNodes, MeetWhenAllBeginAtOnce) { meet_when_all_begin_at_once(); }
 TEST_P(OfiNodes, HearTheLastOfEachWord) { hear_the_last_of_each_word(); }
 TEST_P(OfiNodes, TellEachOtherTheirClocks) { tell_each_other_their_clocks(); }
-TEST_P(OfiNodes, ClosedOnesAreUnreachable) { are_unreachable_when_they_are_closed(); }
 TEST_P(OfiNodes, OneThatSleptInVainTellsThatItHasTakenAll) {
   tell_that_they_have_taken_all_when_they_slept_in_vain();
 }

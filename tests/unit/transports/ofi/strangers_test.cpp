@@ -601,16 +601,6 @@ TEST_P(Strangers, WhoSendsWithoutCreditIsCutOff) {
   expect_business_as_usual();
 }
 
-/// A provider may bring one again.
-TEST_P(Strangers, ACopyOfALetterIsReadOnce) {
-  const std::uint64_t seal = enter();
-  for (const std::uint32_t number : {0u, 0u, 1u, 0u, 1u, 2u, 2u, 1u, 3u})
-    write_frames(seal, number, {message(number)});
-  for (const std::uint64_t word : {0, 1, 2, 3}) EXPECT_EQ(next_word(0, Priority::low), word);
-  expect_business_as_usual();
-  EXPECT_FALSE(at(0).receive(Priority::low));
-}
-
 /// Behind a letter that does not come; a correct one could not have so much on its way.
 TEST_P(Strangers, WhoSendsMuchAheadOfALetterIsCutOff) {
   const std::uint64_t seal = enter();

@@ -1,10 +1,9 @@
-// Addresses as text and back, what the user's choice of interfaces takes, and the interfaces that this host has.
+// Addresses as text and back, what the user's choice of interfaces takes.
 #include "transports/tcp/address.hpp"
 
 #include <gmock/gmock.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/check.hpp"
@@ -90,14 +89,6 @@ TEST(WantedTest, IsNotEveryText) {
     EXPECT_FALSE(Wanted::parse(text)) << text;
 }
 
-TEST(Interfaces, AreThoseOfThisHost) {
-  for (const Interface& one : interfaces()) {
-    EXPECT_FALSE(one.name.empty());
-    EXPECT_EQ(one.loopback, one.address.is_loopback()) << one.name << " " << one.address.text();
-    EXPECT_EQ(one.address.port(), 0);
-  }
-}
-
 // -- what other hosts are told ---------------------------------------------------------------------------------------------
 
 Interface interface_of(const std::string& name, const std::string& address, bool up = true,
@@ -152,15 +143,6 @@ TEST(ForOthers, AreReadAsTheyWereWritten) {
   for (const char* wrong :
        {"", ",", "10.0.0.2", "10.0.0.2:47,", ",10.0.0.2:47", "10.0.0.2:47;10.0.0.3:47", "x:1"})
     EXPECT_TRUE(parse_addresses(wrong).empty()) << wrong;
-}
-
-TEST(Resolve, AnAddressIsItself) {
-  for (const auto& [name, text] :
-       {std::pair{"127.0.0.1", "127.0.0.1:7000"}, {"::1", "[::1]:7000"}, {"192.0.2.1", "192.0.2.1:7000"}}) {
-    const std::vector<Address> addresses = resolve(name, 7000);
-    ASSERT_EQ(addresses.size(), 1u) << name;
-    EXPECT_EQ(addresses[0].text(), text);
-  }
 }
 
 }  // namespace am::tcp::address_test

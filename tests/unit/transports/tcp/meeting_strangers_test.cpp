@@ -115,17 +115,6 @@ TEST_P(CountedOtherwise, ARankThatTheJobDoesNotHaveEndsIt) {
 
 // -- who does not come, or goes -----------------------------------------------------------------------------------------------
 
-TEST_F(Meeting, NodeZeroReportsOnceWhoIsMissing) {
-  open(4);
-  Reports reports;
-  welcome(reports.patience());
-  reports.wait_for_one();
-  for (const NodeId node : others(4)) coming(node, "hello");
-  expect_all_welcome();
-  EXPECT_THAT(reports.texts(),
-              ElementsAre(MatchesRegex("waits for nodes 1, 2 and 3 to join since [0-9.]+ s")));
-}
-
 TEST_F(Meeting, ANameThatNobodyKnowsIsTriedUntilTheEnd) {
   place_.host = std::string(70, 'a');  // longer than a name can be: no name server is asked
   Reports reports;
@@ -230,18 +219,6 @@ TEST_F(Meeting, AnAnswerThatIsNotTakenIsAnError) {
 }
 
 // -- who is not of the job ----------------------------------------------------------------------------------------------------
-
-TEST_F(Meeting, AWrongKeyIsTurnedAwayAtOnce) {
-  hold_meeting(2);
-  MeetingProof wrong = proof();
-  wrong.key[31] ^= std::byte{1};
-  EXPECT_THAT(come_with(wrong, 1, "hello"),
-              AllOf(HasSubstr("node 0 at " + place_.text()), HasSubstr("does not know the job's key"),
-                    HasSubstr("the same key file")));
-  auto right = coming(1, "hello");
-  expect_all_welcome();
-  expect_answer_gets_to(1, right);
-}
 
 /// Who begins well and stops in the middle of the handshake, at each place.
 TEST_F(Meeting, HalfAHandshakeDisturbsNobody) {

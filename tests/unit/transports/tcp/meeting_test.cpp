@@ -1,4 +1,4 @@
-// Meetings to which all come: in every order, where node 0 is, and for how long that place is taken.
+// Meetings to which all come, of however many, in rounds, and wherever node 0 is.
 #include "unit/transports/tcp/meeting.hpp"
 
 #include <gmock/gmock.h>
@@ -21,32 +21,6 @@ std::string large(std::size_t bytes, NodeId node) {
   std::string text(bytes, '\0');
   for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(test::mix(node, i));
   return text;
-}
-
-// -- all come -----------------------------------------------------------------------------------------------------------------
-
-class Everywhere : public Meeting, public testing::WithParamInterface<const char*> {
- protected:
-  Everywhere() : Meeting(GetParam()) {}
-  void SetUp() override {
-    if (std::string_view(GetParam()).find(':') == std::string_view::npos) return;
-    const bool there = std::ranges::any_of(
-        interfaces(), [](const Interface& one) { return one.address.host() == "::1" && one.up; });
-    if (!there) GTEST_SKIP() << "no IPv6 here";
-  }
-};
-INSTANTIATE_TEST_SUITE_P(At, Everywhere, testing::Values("127.0.0.1", "::1", "localhost"),
-                         [](const auto& place) { return "Place" + std::to_string(place.index); });
-
-TEST_P(Everywhere, TheOthersComeAndAreAnswered) {
-  hold_meeting(6);
-  for (const NodeId node : others(6)) coming(node, "from " + std::to_string(node));
-  expect_all_welcome();
-  for (const NodeId node : others(6)) {
-    EXPECT_EQ(texts_[node], "from " + std::to_string(node));
-    server_->answer(node, "to " + std::to_string(node), patience());
-    EXPECT_EQ(coming_[node - 1].get(), "to " + std::to_string(node));
-  }
 }
 
 TEST_F(Meeting, MoreMayComeAtOnceThanThereArePlaces) {
@@ -114,14 +88,6 @@ TEST_F(Meeting, GoesOnInRoundsWithThoseWhoStayAndCarriesTextsOfAnyLength) {
     for (const NodeId node : {1u, 2u}) server_->answer(node, large(lengths[i], node + 10), patience());
   }
   EXPECT_TRUE(one.get() && two.get());
-}
-
-// -- the place ----------------------------------------------------------------------------------------------------------------
-
-TEST(MeetingPlace, HasBracketsWhereItNeedsThem) {
-  EXPECT_EQ((MeetingPlace{"a.cluster", 7000}.text()), "a.cluster:7000");
-  EXPECT_EQ((MeetingPlace{"10.0.0.1", 1}.text()), "10.0.0.1:1");
-  EXPECT_EQ((MeetingPlace{"fd00::2", 65535}.text()), "[fd00::2]:65535");
 }
 
 /// As behind a service or a translated address: node 0 has none that others were told.

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "host/random_bytes.hpp"
-#include "support/random.hpp"
 #include "transports/frames/window.hpp"
 #include "unit/transports/tcp/nodes.hpp"
 
@@ -118,19 +117,6 @@ TEST_F(AtTheDoor, StrangersAreTurnedAwayAndCounted) {
   EXPECT_TRUE(until([&] { return at(0).turned_away() == before + 4; })) << at(0).turned_away();
   expect_business_as_usual();
   EXPECT_TRUE(ears_[0].lost_ones.empty());
-}
-
-TEST_F(AtTheDoor, GarbageOfAnyLengthIsTurnedAway) {
-  test::Random random(test::seed());
-  for (int i = 0; i < 100; ++i) {
-    Socket socket = connect();
-    std::vector<std::byte> bytes(random() % 300);
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-    write(socket, bytes);
-    socket.end_writing();
-    EXPECT_TRUE(is_closed(socket));
-  }
-  expect_business_as_usual();
 }
 
 /// A handshake that was overheard, sent again byte by byte.
@@ -358,18 +344,5 @@ TEST_P(Overheard, WhatIsChangedOnTheWayIsNoticedOnlyWithTls) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Overheard, testing::Bool(), plain_or_with_tls);
-
-class OneEndOnly : public Overheard {};
-
-/// Each learns why, whoever of them connects.
-TEST_P(OneEndOnly, WantsTls) {
-  open(1, !GetParam());
-  EXPECT_THAT(loss(0, 1, [&] { say_the_secret(0); }), HasSubstr("AM_TCP_TLS is on at one end only"));
-  EXPECT_EQ(at(1).turned_away(), 1u);
-}
-
-INSTANTIATE_TEST_SUITE_P(, OneEndOnly, testing::Bool(), [](const testing::TestParamInfo<bool>& first) {
-  return first.param ? "who_connects" : "who_is_connected_to";
-});
 
 }  // namespace am::tcp::tcp_strangers_test

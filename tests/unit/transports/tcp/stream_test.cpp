@@ -206,32 +206,6 @@ class ArrivalsOfThree : public testing::Test {
   Arrivals arrivals_{nodes};
 };
 
-TEST_F(ArrivalsOfThree, WhoIsDeferredComesInTheNextRoundInOrder) {
-  for (std::uint64_t i = 0; i < 3; ++i) {
-    come(1, 10 + i);
-    come(2, 20 + i);
-  }
-  come(1, 30, Priority::high);
-  EXPECT_EQ(receive(), 10u);
-  arrivals_.defer(Priority::low);
-  for (std::uint64_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(receive(), 20 + i);
-    arrivals_.release(Priority::low);
-  }
-  EXPECT_EQ(receive(), none);
-  EXPECT_FALSE(arrivals_.any(Priority::low));
-  EXPECT_TRUE(arrivals_.waits(Priority::low, false));
-  EXPECT_EQ(receive(Priority::high), 30u) << "the other priority is not deferred";
-  come(1, 13);
-  EXPECT_EQ(receive(), none) << "nor do later ones pass it";
-  arrivals_.begin_round();
-  EXPECT_TRUE(arrivals_.any(Priority::low));
-  for (std::uint64_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(receive(), 10 + i);
-    arrivals_.release(Priority::low);
-  }
-}
-
 /// A round that begins while one is lent is not that priority's: its handler waits, and serves the other one.
 TEST_F(ArrivalsOfThree, WhoIsDeferredIsNotOvertakenByHisOwnLaterOnes) {
   come(1, 10);

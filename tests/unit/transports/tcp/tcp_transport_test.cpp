@@ -34,13 +34,10 @@ class TcpNodes : public Nodes, public testing::WithParamInterface<bool> {
   std::vector<std::byte> megabyte_ = std::vector<std::byte>(1'000'000);
 };
 
-TEST_P(TcpNodes, SayWhetherAnythingIsThere) { say_whether_anything_is_there(); }
 TEST_P(TcpNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) { keep_the_order_of_each_link(10'000); }
-TEST_P(TcpNodes, HighIsNotHeldUpByLow) { do_not_hold_up_high_by_low(1000); }
 TEST_P(TcpNodes, SettleOnOneConnectionWhenBothConnect) { meet_when_all_begin_at_once(); }
 TEST_P(TcpNodes, HearTheLastOfEachWord) { hear_the_last_of_each_word(); }
 TEST_P(TcpNodes, TellEachOtherTheirClocks) { tell_each_other_their_clocks(); }
-TEST_P(TcpNodes, ClosedOnesAreUnreachable) { are_unreachable_when_they_are_closed(); }
 TEST_P(TcpNodes, OneThatSleptInVainTellsThatItHasTakenAll) {
   tell_that_they_have_taken_all_when_they_slept_in_vain();
 }
@@ -115,17 +112,6 @@ TEST_P(TcpNodes, PutNoPayloadAnywhereWhileSomethingOlderWaits) {
   at(1).release(older);
   EXPECT_NE(place_of(next(1, Priority::low)), place.data());
   EXPECT_EQ(place, std::vector<std::byte>(place.size()));
-}
-
-TEST_P(TcpNodes, AreNotLostWhenTheyLeaveInOrder) {
-  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(send(0, 1, Priority::low, i), Status::ok);
-  ASSERT_EQ(send(1, 0, Priority::low, 5), Status::ok);  // which it never reads
-  ASSERT_EQ(next_word(1, Priority::low), 0u);
-  ASSERT_TRUE(until([&] { return at(0).drained(); }));
-  networks_[0].reset();
-  for (std::uint64_t i = 1; i < 100; ++i) EXPECT_EQ(next_word(1, Priority::low), i);
-  EXPECT_TRUE(until([&] { return send(1, 0, Priority::low, 0) == Status::unreachable; }));
-  EXPECT_TRUE(ears_[1].lost_ones.empty());
 }
 
 /// However often it looks meanwhile: it may compute the next moment.

@@ -106,22 +106,6 @@ TEST_F(TlsTest, WhatIsSaidArrivesInBothDirections) {
   EXPECT_THAT(overheard_, Not(HasSubstr(std::string_view(reinterpret_cast<const char*>(secret_.data()), 8))));
 }
 
-/// Who connects is the first to be done; its last words are enough for the other.
-TEST_F(TlsTest, WhoWasConnectedToIsTheLastToBeDone) {
-  Ends ends(secret_);
-  auto& [a, b] = ends;
-  EXPECT_FALSE(a.to_send().empty());
-  EXPECT_TRUE(b.to_send().empty());
-  pass(a, b);
-  pass(b, a);
-  EXPECT_EQ(a.state(), State::open);
-  EXPECT_EQ(b.state(), State::underway);
-  pass(a, b);
-  EXPECT_EQ(b.state(), State::open);
-  EXPECT_TRUE(a.to_send().empty());
-  EXPECT_TRUE(b.to_send().empty());  // no tickets
-}
-
 TEST_F(TlsTest, AnotherSecretOpensNothing) {
   Ends ends(secret_, secret());
   shake_hands(ends);
