@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace amsim::network::in_parallel_test {
+namespace amsim::network::amsim_in_parallel_test {
 
 TEST(InParallel, DoesAllOnceAndThrowsWhatTheFirstThrew) {
   for (const unsigned threads : {1u, 3u, 100u}) {
@@ -33,4 +33,4 @@ TEST(InParallel, DoesAllOnceAndThrowsWhatTheFirstThrew) {
   }
 }
 
-}  // namespace amsim::network::in_parallel_test
+}  // namespace amsim::network::amsim_in_parallel_test
