@@ -98,11 +98,11 @@ Report measure_hops(const Options& options) {
   const int nodes = options.nodes != 0 ? options.nodes : 16;
   const Partners partners{.shape = shape_of(options.transport), .nodes = static_cast<am::NodeId>(nodes)};
   const bool in_ring = partners.shape == "ring";
-  const bool on_iwarp = options.transport == "iwarp";
-  if (in_ring && !on_iwarp && options.transport != "shm" && options.transport != "t1")
-    throw UsageError("hops goes through routers: --transport t1, ncube2, cm5 or iwarp");
+  const std::string ring = options.transport == "shm" ? "t1" : options.transport;
+  if (in_ring && ring != "t1" && ring != "iwarp" && ring != "care")
+    throw UsageError("hops goes through routers: --transport t1, ncube2, cm5, iwarp or care");
   Report report = report_of(measure, options, nodes);
-  report.transport = in_ring ? (on_iwarp ? "iwarp:1x" : "t1:1x") + std::to_string(nodes) : options.transport;
+  report.transport = in_ring ? ring + ":1x" + std::to_string(nodes) : options.transport;
   const std::vector<std::string> arguments{partners.shape};
   Series series;
   Progress progress(measure.name, options.repetitions);
@@ -145,7 +145,8 @@ Report measure_hops(const Options& options) {
 
 const Measure measure{
     .name = "hops",
-    .meaning = "ping-pong through an emulated network, t1, ncube2, cm5 or iwarp, by the number of links",
+    .meaning =
+        "ping-pong through an emulated network, t1, ncube2, cm5, iwarp or care, by the number of links",
     .least_nodes = 2,
     .measure = measure_hops,
     .run_node = run_node,

@@ -33,7 +33,8 @@ Series measure_pairs(const Measure& measure, const Options& options, Report& rep
 
 bool is_emulated(const Options& options) {
   const std::string name = options.transport.substr(0, options.transport.find(':'));
-  return name == "t1" || name == "mmachine" || name == "ncube2" || name == "cm5" || name == "iwarp";
+  return name == "t1" || name == "mmachine" || name == "ncube2" || name == "cm5" || name == "iwarp" ||
+         name == "care";
 }
 
 void ask_shared_memory(const Measure& measure, Series& series, int nodes) {

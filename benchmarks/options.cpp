@@ -20,8 +20,8 @@ constexpr int max_nodes = 4096;
 bool is_transport(const std::string& text) {
   const std::string name = text.substr(0, text.find(':'));
   if (name == "shm" || name == "tcp" || name == "ncube2" || name == "cm5") return text == name;
-  return (name == "t1" || name == "mmachine" || name == "iwarp" || name == "ofi") && text.back() != ':' &&
-         text.find(',') == std::string::npos;
+  return (name == "t1" || name == "mmachine" || name == "iwarp" || name == "care" || name == "ofi") &&
+         text.back() != ':' && text.find(',') == std::string::npos;
 }
 
 std::string list_of(std::span<const Measure* const> measures) {
@@ -63,8 +63,9 @@ void check(const Options& options) {
 
 void take_transport(Options& options, const std::string& text) {
   if (!is_transport(text))
-    throw UsageError("--transport takes shm, tcp, t1, mmachine, ncube2, cm5, iwarp or ofi:PROVIDER, not '" +
-                     text + "'");
+    throw UsageError(
+        "--transport takes shm, tcp, t1, mmachine, ncube2, cm5, iwarp, care or ofi:PROVIDER, not '" + text +
+        "'");
   options.transport = text;
 }
 
@@ -98,7 +99,8 @@ std::string help_text(std::span<const Measure* const> measures) {
          "  --plots FOLDER  draw the figures of `dispatch` and `scale` into FOLDER (SVG; needs gnuplot)\n"
          "  --markdown   print the tables of `dispatch` and `scale` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"
-         "  --transport NAME  shm (the default), tcp, t1, mmachine, ncube2, cm5, iwarp or ofi:PROVIDER (of "
+         "  --transport NAME  shm (the default), tcp, t1, mmachine, ncube2, cm5, iwarp, care or ofi:PROVIDER "
+         "(of "
          "libfabric: ofi:net, "
          "'ofi:tcp;ofi_rxm'), for\n"
          "               measures of what all do; limits and neighbours are that one's\n"

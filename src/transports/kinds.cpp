@@ -5,6 +5,7 @@
 #include "transports/ofi/ofi_transport.hpp"
 #include "transports/tcp/tcp_transport.hpp"
 #ifdef AM_MACHINES
+#include "transports/emulated/care_transport.hpp"
 #include "transports/emulated/cm5_transport.hpp"
 #include "transports/emulated/iwarp_transport.hpp"
 #include "transports/emulated/mmachine_transport.hpp"
@@ -72,6 +73,14 @@ std::span<const Kind> kinds() {
            .in_interrupts = true,
            .make = [](const Site& site) { return std::make_unique<emulated::IwarpTransport>(site); },
            .counts = emulated::iwarp_counts},
+      Kind{.name = "care",
+           .meaning = "an emulated CARE network",
+           .options = "torus[:ROWSxCOLUMNS]|cube",
+           .within_a_host = true,
+           .between_hosts = false,
+           .in_interrupts = true,
+           .make = [](const Site& site) { return std::make_unique<emulated::CareTransport>(site); },
+           .counts = emulated::care_counts},
 #endif
       Kind{.name = "ofi",
            .meaning = "libfabric",

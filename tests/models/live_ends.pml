@@ -29,8 +29,8 @@
 //
 // Rules, by what has room
 //   ALL    every end, or none (the nCUBE/2's broadcast; a multicast)
-//   KEEP   the local storage is end 0. It has room: it keeps a copy, and the packet enters all other ends that have room; the copy says
-//          which these are, and serves the others later (CARE's split). It has none: the packet goes on whole, to one of the others.
+//   KEEP   the local storage is the last end. The packet enters all others that have room. Where some have none the storage keeps a copy,
+//          which serves them later (CARE's split). Where it has no room either, the packet enters nowhere.
 //   ONE    any one of them (the CM-5's climb; CARE's choice among outputs)
 //
 // Why a carrier that dies or stands still harms nobody
@@ -46,14 +46,14 @@
 //     an end reserves for it only behind that end, and takes the ends before it as they are. Else an end that had no room then and has
 //     some now leads back (KEEP).
 //
-// Nothing lies forgotten: a packet of rule ALL waits for the one end that it found without room, one of KEEP or ONE for any of its ends.
+// Nothing lies forgotten: a packet of rule ALL waits for the one end that it found without room, one of KEEP or ONE for any of those.
 // It marks itself, says so at these ends, and looks at them once more, as in live_hints.pml. A carrier whose attempt another has ended
 // begins again.
 //
 // What is not promised: a packet that wants all ends at once may wait long, while others with one end take each slot that becomes free.
 // Who goes first is the arbiter's affair.
 //
-// Widths for the code: a head of 37 bits of serial, 15 of number, 12 of fate; an end's word of 20 bits of count, 1 of reservation, 6 of
+// Widths for the code: a head of 37 bits of serial, 6 of number, 21 of fate; an end's word of 20 bits of count, 1 of reservation, 6 of
 // input, 37 of serial. An attempt that comes to nothing uses up a serial, so a packet tries only when a look at all ends has found room.
 //
 // Checked, at the access where it would happen:
@@ -191,6 +191,10 @@ inline forget(d) {
 #define AT END
 #endif
 #define IS_RESERVING (IS_SEVERAL(KIND) && F == 0 && END < NODE)
+// Of rule KEEP the storage, and the others.
+#define STORAGE_OF(kind) (HAS(kind, 2) -> TO_2 : TO_1)
+#define OTHERS_OF(kind) (CHANNELS_OF(kind) & ~STORAGE_OF(kind))
+#define IS_STORAGE (RULE(KIND) == KEEP && 1 << END == STORAGE_OF(KIND))
 
 // The first end of this set from END on.
 inline find_end(set) {
@@ -224,21 +228,21 @@ inline reserve_further() {
   END++;
   find_end(CHANNELS_OF(KIND));
   if
-  :: END < ENDS -> goto enter
+  :: END < ENDS && !(IS_STORAGE && R == OTHERS_OF(KIND)) -> goto enter
   :: else -> goto decide
   fi
 }
 inline is_reserved() {
   R = R | 1 << AT;
   if
-  :: RULE(KIND) == ONE || (RULE(KIND) == KEEP && !HAS(R, 0)) -> ENTRY = 0; goto decide
+  :: RULE(KIND) == ONE -> ENTRY = 0; goto decide
   :: else -> reserve_further()
   fi
 }
 inline has_no_room() {
   if
   :: !IS_RESERVING -> goto out
-  :: IS_RESERVING && RULE(KIND) == ALL -> R = 0; ENTRY = 0; goto decide
+  :: IS_RESERVING && (RULE(KIND) == ALL || IS_STORAGE) -> R = 0; ENTRY = 0; goto decide
   :: else -> reserve_further()
   fi
 }
@@ -287,7 +291,7 @@ inline check_bringing() {
 inline check_fate() {
   assert(RULE(KIND) != ALL || R == CHANNELS_OF(KIND));
   assert(RULE(KIND) != ONE || IS_ONE(R));
-  assert(RULE(KIND) != KEEP || HAS(R, 0) || IS_ONE(R));
+  assert(RULE(KIND) != KEEP || (R & STORAGE_OF(KIND)) != 0 || R == OTHERS_OF(KIND));
   assert((R & ~KIND) == 0);
   assert(!HAS(R, 0) || IS_RESERVED_BY(entries[0], C, S));
   assert(!HAS(R, 1) || IS_RESERVED_BY(entries[1], C, S));
@@ -406,7 +410,7 @@ change:
 decide:
   atomic {
     if
-    :: RULE(KIND) == KEEP && R == 1 -> R = 0  // the machine may have it wait, or stay in the local storage
+    :: RULE(KIND) == KEEP && R == STORAGE_OF(KIND) -> R = 0  // the machine may have it wait, or stay in the local storage
     :: true
     fi;
     END = 0;

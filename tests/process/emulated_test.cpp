@@ -32,7 +32,8 @@ Outcome run_over(const std::string& transport, int nodes, const std::vector<std:
 }
 
 TEST(Emulated, RunsExamplesOnRowsAndColumns) {
-  for (const char* const transport : {"t1:1x4", "t1:4x1", "mmachine:4x1", "ncube2", "cm5", "iwarp:2x2"}) {
+  for (const char* const transport :
+       {"t1:1x4", "t1:4x1", "mmachine:4x1", "ncube2", "cm5", "iwarp:2x2", "care:torus:4x1", "care:cube"}) {
     process_test::expect_the_same(
         process_test::a_few_examples(),
         [&](const std::vector<std::string>& program) { return run_over(transport, 4, program); });
@@ -122,8 +123,12 @@ int talk_past_a_stopped_node(const Arguments&) {
 TEST(Emulated, GoesOnPastANodeThatIsStopped) {
   // The way from 0 to 2, or in a cube from 0 to 3, leads by 1. (A T1's row is a ring, and its column is not.) On a CM-5 these have routers in
   // common, and the node that is stopped may have frozen the networks.
-  for (const auto& [transport, nodes] :
-       {std::pair{"t1:5x1", "5"}, {"mmachine:1x5", "5"}, {"ncube2", "4"}, {"cm5", "5"}, {"iwarp:5x1", "5"}}) {
+  for (const auto& [transport, nodes] : {std::pair{"t1:5x1", "5"},
+                                         {"mmachine:1x5", "5"},
+                                         {"ncube2", "4"},
+                                         {"cm5", "5"},
+                                         {"iwarp:5x1", "5"},
+                                         {"care:5x1", "5"}}) {
     Amrun started(job({"-n", nodes}, {"talk"}),
                   {{std::string("AM_TRANSPORT=") + transport, "AM_CM5_SWAP=1ms"}});
     EXPECT_EQ(started.exit_code(), 0) << started.err();

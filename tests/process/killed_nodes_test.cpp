@@ -113,7 +113,7 @@ struct Round {
     how = survives ? ways.at(1 + random.below(ways.size() - 1)) : ways.at(random.below(ways.size()));
     at = 1 + random.below(random.one_in(3) ? 400 : 40);
     seed = random();
-    constexpr std::array transports = {"shm", "shm", "t1", "mmachine", "ncube2", "cm5", "iwarp"};
+    constexpr std::array transports = {"shm", "shm", "t1", "mmachine", "ncube2", "cm5", "iwarp", "care"};
     transport = transports.at(random.below(transports.size()));
     if (transport == "ncube2") nodes = std::bit_floor(nodes);
     victim %= nodes;
@@ -196,7 +196,7 @@ TEST(KilledNodes, AreSurvivedByProgramsThatMeanTo) { run_rounds(80, true, 0); }
 
 TEST(KilledNodes, WhatTheyHaveSentIsDelivered) {
   for (const char* const transport :
-       {"shm", "t1", "mmachine", "ncube2", "cm5", "iwarp", "tcp", "ofi:net", "ofi:tcp;ofi_rxm"}) {
+       {"shm", "t1", "mmachine", "ncube2", "cm5", "iwarp", "care", "tcp", "ofi:net", "ofi:tcp;ofi_rxm"}) {
     SCOPED_TRACE(transport);
     Amrun amrun(job({"-n", "2"}, {"last_words"}),
                 {{"AM_TIMEOUT=50s", std::string("AM_TRANSPORT=") + transport}});

@@ -64,6 +64,8 @@ inline constexpr std::array networks = {
     Network{.name = "ncube2", .cost = 2, .sanitized = false, .powers_of_two = true},
     Network{.name = "cm5", .cost = 4, .sanitized = false},
     Network{.name = "iwarp", .cost = 2, .sanitized = false},
+    Network{.name = "care", .cost = 2, .sanitized = false},
+    Network{.name = "care_cube", .cost = 2, .transport = "care:cube", .rare = true, .powers_of_two = true},
     Network{.name = "cm5_swapped", .cost = 4, .transport = "cm5", .rare = true},
     by_libfabric({.name = "ofi_rxm", .transport = "ofi:tcp", .processes_by_day = false, .sanitized = false}),
     by_libfabric({.name = "ofi_net", .transport = "ofi:net", .processes_by_day = false, .rare = true}),

@@ -4,6 +4,8 @@
 #include <bit>
 #include <stdexcept>
 
+#include "emulated_hw/care/directions.hpp"
+
 namespace am::care {
 
 using kit::Grid;
@@ -42,18 +44,8 @@ Preferences::Preferences(const kit::Topology& topology, const Strategy& strategy
 }
 
 Ports Preferences::direction(NodeNumber here, NodeNumber there) const {
-  const auto* grid = std::get_if<Grid>(&topology_);
-  if (grid == nullptr) return (here ^ there) << kit::Hypercube::across(0);
-  Ports direction = 0;
-  for (unsigned d = 0; d < grid->dimensions(); ++d) {
-    const auto [extent, wraps] = grid->dimension(d);
-    const std::uint32_t at = grid->at(here, d);
-    const std::uint32_t to = grid->at(there, d);
-    if (at == to) continue;
-    const bool up = wraps ? kit::way_round(at, to, extent, [] { return true; }).goes_up : at < to;
-    direction |= port_bit(up ? Grid::up(d) : Grid::down(d));
-  }
-  return direction;
+  if (const auto* grid = std::get_if<Grid>(&topology_)) return nearer_ports(*grid, here, there);
+  return nearer_ports(std::get<kit::Hypercube>(topology_), here, there);
 }
 
 }  // namespace am::care

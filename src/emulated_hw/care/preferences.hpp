@@ -1,8 +1,7 @@
 // The preference table of a CARE router: which net-outputs it considers for a target, in which order (Byrd, Nakano and Delagi 1987, 4.6, 5.4).
 // The table is the routing strategy.
 //
-// The logical direction of a target is the set of ports that lead nearer to it: in a grid or torus by comparisons, in a hypercube by exclusive or.
-// Another topology is one more way to find it.
+// A list for each logical direction (directions.hpp).
 #pragma once
 
 #include <functional>
@@ -38,7 +37,6 @@ class Preferences {
   Preferences(const kit::Topology& topology, const Strategy& strategy);
 
   [[nodiscard]] const kit::Topology& topology() const noexcept { return topology_; }
-  /// Where both ways round are as long: up.
   [[nodiscard]] Ports direction(NodeNumber here, NodeNumber there) const;
   [[nodiscard]] const List& list(Ports direction) const { return lists_[direction]; }
 

@@ -40,21 +40,13 @@ struct LiveMessage {
   }
 };
 
-// Channels of a router, by port: of each priority two classes. Port 0 is the node's own. The number of the end that is the node is left out
-// (kit/live_ends.hpp).
+// Channels of a router, by port: of each priority two classes. Port 0 is the node's own.
 inline constexpr unsigned live_vcs = 4;
 inline constexpr unsigned live_ports = 5;
-inline constexpr unsigned live_channels = live_ports * live_vcs + 1;
-/// `number`: port * live_vcs, and which of these.
-constexpr unsigned live_channel_of(unsigned number) noexcept {
-  return number < kit::Head::most_ends ? number : number + 1;
-}
+inline constexpr unsigned live_channels = live_ports * live_vcs;
+static_assert(live_channels < kit::Head::most_ends);
 constexpr unsigned live_channel(unsigned port, Counted priority, unsigned of_class) noexcept {
-  return live_channel_of(port * live_vcs + 2 * static_cast<unsigned>(priority) + of_class);
-}
-/// What live_channel_of() was given.
-constexpr unsigned live_number(unsigned channel) noexcept {
-  return channel < kit::Head::most_ends ? channel : channel - 1;
+  return port * live_vcs + 2 * static_cast<unsigned>(priority) + of_class;
 }
 inline constexpr unsigned live_pathways = 4;  ///< channels of a link for these: assumed
 
@@ -130,15 +122,9 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
   using Arrival = kit::LiveArrival<Counted>;
 
   [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
-  [[nodiscard]] kit::InputAt behind(kit::NodeNumber at, unsigned output) const noexcept {
-    const unsigned port = live_number(output) / live_vcs;
-    const unsigned its = kit::Grid::opposite(port) * live_vcs + live_number(output) % live_vcs;
-    return {map().neighbour(at, port), live_channel_of(its)};
-  }
+  using LiveGrid::behind;
   [[nodiscard]] kit::RouterNumber feeder(kit::NodeNumber at, unsigned input) const noexcept {
-    return input < live_vcs || input == kit::Head::most_ends
-               ? kit::nowhere
-               : map().neighbour(at, live_number(input) / live_vcs);
+    return input < live_vcs ? kit::nowhere : map().neighbour(at, input / live_vcs);
   }
   /// What was not written by this network, but scribbled by another, ends where it is, and counts nowhere.
   [[nodiscard]] kit::EndSet ends(kit::NodeNumber at, unsigned /*input*/,
@@ -150,8 +136,8 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
     const auto of_class = static_cast<unsigned>(std::countr_zero(hop.classes));
     return {.channels = kit::request(live_channel(hop.port, message.priority, of_class))};
   }
-  [[nodiscard]] static std::uint32_t packet_at(unsigned /*output*/, std::uint32_t packet,
-                                               kit::Requests /*fate*/) noexcept {
+  [[nodiscard]] static std::uint32_t packet_at(kit::NodeNumber /*at*/, unsigned /*output*/,
+                                               std::uint32_t packet, kit::Requests /*fate*/) noexcept {
     return packet;
   }
   [[nodiscard]] std::atomic<std::uint64_t>& count(kit::NodeNumber at, unsigned /*input*/,

@@ -210,7 +210,7 @@ class LiveCarrier {
   RouterNumber at_ = 0;
   std::array<ToDo, 64> to_do_;
   unsigned count_ = 0;
-  std::array<Arrival, 8> arrivals_;  // to be shown
+  std::array<Arrival, 16> arrivals_;  // to be shown
   unsigned arrived_ = 0;
   bool moved_ = false;  // anything, since look_after() began
 };

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "emulated_hw/kit/arbiter.hpp"
@@ -18,7 +19,11 @@ namespace am::kit {
 struct Head {
   Word word = 0;
 
-  static constexpr unsigned most_ends = 12;
+  static constexpr unsigned most_ends = 21;
+  static constexpr unsigned number_bits = 6;
+  [[nodiscard]] static constexpr Head of(Word serial, Word number) noexcept {
+    return {serial << serial_at | (number & numbers) << most_ends};
+  }
 
   [[nodiscard]] constexpr Word serial() const noexcept { return word >> serial_at; }
   /// Modulo a multiple of twice the slots.
@@ -31,11 +36,8 @@ struct Head {
   [[nodiscard]] constexpr Head left() const noexcept { return of(serial() + 1, number() + 1); }
 
  private:
-  static constexpr unsigned serial_at = 27;
-  static constexpr Word numbers = (Word{1} << (serial_at - most_ends)) - 1;
-  static constexpr Head of(Word serial, Word number) noexcept {
-    return {serial << serial_at | (number & numbers) << most_ends};
-  }
+  static constexpr unsigned serial_at = most_ends + number_bits;
+  static constexpr Word numbers = (Word{1} << number_bits) - 1;
 };
 
 /// Of an end: how many packets have entered (20 bits), and the attempt that holds the end, an input (6 bits, 0: none) and its serial
@@ -110,8 +112,9 @@ struct alignas(64) HeldChannel {
   /// Whether one more may enter. (When the head is seen late, more have left than had entered.)
   template <class See>
   [[nodiscard]] bool has_room(HeldEntry last, See see, unsigned most = slots) const {
+    constexpr unsigned others = 64 - Head::number_bits;
     const Word beyond = last.count() - Head{see(head)}.number();
-    return static_cast<std::int16_t>(beyond << 1) < static_cast<std::int16_t>(2 * most);  // 15 bits of it
+    return static_cast<std::int64_t>(beyond << others) < static_cast<std::int64_t>(Word{most} << others);
   }
   [[nodiscard]] bool has_room(unsigned most) const noexcept {
     return has_room({Look()(entries)}, Look(), most);
@@ -126,14 +129,15 @@ struct alignas(64) HeldChannel {
   }
 
  private:
-  static constexpr std::uint32_t laps = (1U << 12) - 1;  // as far as a head's number tells them
+  static constexpr std::uint32_t laps =
+      (1U << Head::number_bits) / slots - 1;  // as far as a head's number tells them
 };
 
 /// Which ends get a packet, by what has room.
 enum class EndRule : std::uint8_t {
-  all,  ///< each, or none
-  keep,  ///< the first keeps a copy, and each other that has room gets it; where the first has none, one of the others
-  one,  ///< any
+  all,   ///< each, or none
+  keep,  ///< each of the others that has room; for those that have none the last one keeps a copy. Where it has none: all others, or none
+  one,   ///< any
 };
 
 /// Where a packet goes: channels behind some outputs, and this router's node.
@@ -146,9 +150,23 @@ struct EndSet {
   [[nodiscard]] constexpr bool are_several() const noexcept {
     return rule != EndRule::all || (channels & (channels - 1)) != 0;
   }
-  /// Whether it goes on without the others when these are reserved.
-  [[nodiscard]] constexpr bool is_enough(Requests reserved) const noexcept {
-    return rule == EndRule::one || (rule == EndRule::keep && (reserved & channels & -channels) == 0);
+  /// Those that the rule wants, in their order, of those for which take(end) is true. None: it waits for any in `full`.
+  template <class Take>
+  [[nodiscard]] Requests choose(Requests& full, Take take) const {
+    const Requests keeper = rule == EndRule::keep ? std::bit_floor(channels) : 0;
+    Requests taken = 0, lacking = 0;
+    for (Requests rest = channels; rest != 0; rest &= rest - 1) {
+      const Requests end = request(first_of(rest));
+      if (end == keeper && lacking == 0) break;
+      if (take(first_of(rest))) {
+        taken |= end;
+        if (rule == EndRule::one) break;
+      } else {
+        full = lacking |= end;
+        if (rule == EndRule::all || end == keeper) return 0;
+      }
+    }
+    return taken;
   }
 };
 
@@ -161,7 +179,7 @@ struct EndSet {
 ///   packet_at(output, packet, fate)       what it is there, when it enters the ends of that set
 ///   has_come(output)                      it is there: told once at least, as the next
 ///   has_come_to_node(input, packet)
-///   has_moved(outputs, to_node)           it is there, and no longer here: told once at most
+///   has_moved(input, outputs, to_node)    it is there, and no longer here: told once at most
 ///   has_left(input, number)               the same: told once at least
 template <class Carrier>
 class LiveEndsMove {
@@ -208,7 +226,7 @@ class LiveEndsMove {
       carrier_.has_come_to_node(its.input, its.packet);
     }
     if (carrier_.change(carrier_.input(its.input).head, its.head.word, its.head.left().word))
-      carrier_.has_moved(channels, its.ends.node);
+      carrier_.has_moved(its.input, channels, its.ends.node);
     carrier_.has_left(its.input, its.head.number());
     return Moved::yes;
   }
@@ -216,9 +234,13 @@ class LiveEndsMove {
   /// Afterwards its head says which ends get it.
   Moved decide(Attempt& its, Requests& full) {
     if (its.head.fate() != 0) return Moved::yes;
-    if (its.depth == 0 && its.ends.rule == EndRule::all && !have_room(its.ends.channels, full))
-      return Moved::no_room;
-    const Requests reserved = reserve(its, full);
+    // So that few attempts come to nothing. (One in the way of another has to come to an end.)
+    const auto has_room = [this](unsigned end) {
+      const HeldChannel& channel = carrier_.channel(end);
+      return channel.has_room({carrier_.see(channel.entries)}, see());
+    };
+    if (its.depth == 0 && its.ends.choose(full, has_room) == 0) return Moved::no_room;
+    const Requests reserved = its.ends.choose(full, [&](unsigned end) { return reserve(its, end); });
     const Head to = reserved != 0 ? its.head.decided(reserved) : its.head.lost();
     std::atomic<Word>& head = carrier_.input(its.input).head;
     if (carrier_.change(head, its.head.word, to.word)) {
@@ -229,29 +251,6 @@ class LiveEndsMove {
     if (now.serial() != its.head.serial()) return Moved::already;
     its.head = now;
     return Moved::yes;
-  }
-  /// So that few attempts come to nothing. (One in the way of another has to come to an end.)
-  [[nodiscard]] bool have_room(Requests channels, Requests& full) const {
-    for (; channels != 0; channels &= channels - 1) {
-      full = request(first_of(channels));
-      const HeldChannel& channel = carrier_.channel(first_of(channels));
-      if (!channel.has_room({carrier_.see(channel.entries)}, see())) return false;
-    }
-    return true;
-  }
-  /// Those that it wants of its ends.
-  Requests reserve(const Attempt& its, Requests& full) {
-    Requests reserved = 0;
-    for (Requests rest = its.ends.channels; rest != 0; rest &= rest - 1) {
-      if (reserve(its, first_of(rest))) {
-        reserved |= request(first_of(rest));
-        if (its.ends.is_enough(reserved)) break;
-      } else if (its.ends.rule == EndRule::all) {
-        full = request(first_of(rest));
-        return 0;
-      }
-    }
-    return reserved;
   }
   /// Whether it has that end. (When the attempt is over it does not matter.)
   bool reserve(const Attempt& its, unsigned end) {

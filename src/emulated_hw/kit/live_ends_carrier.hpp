@@ -23,7 +23,8 @@ struct LiveTurns {
 
 /// `Mesh` says also, of a router at node `at`:
 ///   ends(at, input, packet)            where a packet goes: EndSet
-///   packet_at(output, packet, fate)    what it is there, when it enters the ends of that set
+///   packet_at(at, output, packet, fate) what it is there, when it enters the ends of that set
+///   moved(at, input, outputs, to_node) to be counted: nothing, where it has no such function
 ///   count(at, input, packet)           the word that counts it at the node
 ///   arrival(at, input, packet)         what that is
 /// Its router's `decisions` are LiveTurns, or derive from these.
@@ -50,14 +51,16 @@ class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Me
     return mesh().ends(here_at(), input, packet);
   }
   [[nodiscard]] std::uint32_t packet_at(unsigned output, std::uint32_t packet, Requests fate) const noexcept {
-    return mesh().packet_at(output, packet, fate);
+    return mesh().packet_at(here_at(), output, packet, fate);
   }
   void has_come(unsigned output) { this->came_behind(output); }
   void has_come_to_node(unsigned input, std::uint32_t packet) {
     this->came_to_node(mesh().arrival(here_at(), input, packet));
   }
-  void has_moved(Requests channels_entered, bool to_node) {
+  void has_moved(unsigned input, Requests channels_entered, bool to_node) {
     Base::has_moved();
+    if constexpr (requires { mesh().moved(here_at(), input, channels_entered, to_node); })
+      mesh().moved(here_at(), input, channels_entered, to_node);
     for_each(channels_entered, [this](unsigned output) { channel(output).flits.add(1); });
     if (to_node) here().to_node.add(1);
   }

@@ -23,10 +23,11 @@ namespace am::ncube2 {
 
 // Channels of a router, in and out: links by dimension, what a node sends to itself, answers by dimension; and the engines of its node.
 inline constexpr unsigned to_itself = most_live_dimensions;
-inline constexpr unsigned answers = kit::Head::most_ends + 1;  // these have no part in broadcasts
-inline constexpr unsigned engines = answers + most_live_dimensions;
+inline constexpr unsigned answers = to_itself + 1;
+inline constexpr unsigned engines = kit::Head::most_ends + 1;  // no packet enters these
 inline constexpr unsigned live_channels = engines + most_live_dimensions;
-static_assert(to_itself < kit::Head::most_ends && live_channels <= kit::Entry::most_inputs);
+static_assert(answers + most_live_dimensions <= kit::Head::most_ends &&
+              live_channels <= kit::Entry::most_inputs);
 
 using LiveRouter = kit::LiveInputs<live_channels, kit::LiveTurns, kit::HeldChannel>;
 
@@ -99,7 +100,7 @@ class LiveCube final : public kit::LiveNetwork<LiveCube, LiveRouter> {
     return {outputs.dimensions, outputs.here};
   }
   /// A fetch into a channel of answers has been where it goes.
-  [[nodiscard]] static std::uint32_t packet_at(unsigned output, std::uint32_t packet,
+  [[nodiscard]] static std::uint32_t packet_at(NodeNumber /*at*/, unsigned output, std::uint32_t packet,
                                                kit::Requests /*fate*/) noexcept {
     const LiveMessage message = LiveMessage::of(packet);
     return output >= answers && message.who == For::fetch ? message.answered().bits() : packet;

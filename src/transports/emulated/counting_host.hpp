@@ -1,5 +1,5 @@
-// What the routers of a machine see of the nodes, where messages are counted in their windows, and besides stores and answers to fetches
-// (accesses.hpp). Those are no news to a processor: who has begun one looks.
+// What the routers of a machine see of the nodes, where messages are counted in their windows, by lane, and besides stores and answers to
+// fetches (accesses.hpp). Those are no news to a processor: who has begun one looks.
 //
 // Any thread, any process, several at once.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace am::emulated {
 
-/// Of a live network, whose `Counted` begins with low, high; and, where it has accesses, stored, answered.
+/// Of a live network, whose `Counted` begins with the lanes of its windows; and, where it has accesses, stored, answered.
 template <class Mesh, class Counted>
 class CountingHost final : public Mesh::Nodes {
  public:
@@ -33,7 +33,8 @@ class CountingHost final : public Mesh::Nodes {
  private:
   static_assert(counts_stores == 2 && counts_answers == 3);
   static constexpr bool is_packet(Counted what) noexcept {
-    return static_cast<std::size_t>(what) < counts_stores;
+    constexpr bool counts_accesses = requires { Counted::stored; };
+    return !counts_accesses || static_cast<std::size_t>(what) < counts_stores;
   }
 
   const Windows& windows_;

@@ -1,9 +1,7 @@
 #include "transports/emulated/ncube2_transport.hpp"
 
-#include <am/error.hpp>
 #include <bit>
 #include <numeric>
-#include <string>
 #include <utility>
 
 namespace am::emulated {
@@ -16,21 +14,8 @@ constexpr ncube2::For handled_at(Priority priority) noexcept {
 
 }  // namespace
 
-unsigned dimensions_of(NodeId nodes) {
-  constexpr NodeId most = NodeId{1} << ncube2::most_live_dimensions;
-  static_assert(most == kit::most_live_nodes);
-  if (std::has_single_bit(nodes) && nodes <= most) return static_cast<unsigned>(std::countr_zero(nodes));
-  const NodeId below = nodes > most ? most : std::bit_floor(nodes);
-  const std::string fitting =
-      std::to_string(below) + (nodes < most ? " or " + std::to_string(2 * below) : "") + " nodes";
-  throw Error("make the network of an nCUBE/2",
-              "the job has " + std::to_string(nodes) +
-                  " nodes, and an nCUBE/2 is a cube of 1, 2, 4, ... up to " + std::to_string(most),
-              "run " + fitting + ", or another network (AM_TRANSPORT)");
-}
-
 Ncube2Transport::Ncube2Transport(const Site& site)
-    : Ncube2Transport(site, dimensions_of(site.memory->nodes())) {}
+    : Ncube2Transport(site, dimensions_of("an nCUBE/2", site.memory->nodes())) {}
 
 // Waiting at most: a packet for each slot that may have been claimed, and an access that began before they were committed.
 Ncube2Transport::Ncube2Transport(const Site& site, unsigned dimensions)

@@ -25,9 +25,6 @@
 
 namespace am::emulated {
 
-/// Of a cube of so many nodes. Throws am::Error where there is none.
-[[nodiscard]] unsigned dimensions_of(NodeId nodes);
-
 class Ncube2Transport final : public WindowTransport, public Multicaster, public MemoryReach {
  public:
   /// Throws am::Error.

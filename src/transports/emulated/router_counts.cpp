@@ -1,9 +1,11 @@
 #include "transports/emulated/router_counts.hpp"
 
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 #include <optional>
 
+#include "transports/emulated/care_transport.hpp"
 #include "transports/emulated/cm5_transport.hpp"
 #include "transports/emulated/iwarp_transport.hpp"
 #include "transports/emulated/mmachine_transport.hpp"
@@ -32,6 +34,7 @@ struct Source {
   std::string who;
   std::string channel;
   bool is_link = false;
+  bool is_storage = false;  ///< of what has come by others
 };
 
 /// The network of a machine as an onlooker sees it. `source(node, input)` is a Source.
@@ -56,8 +59,10 @@ class Onlooker {
   void append_whole(std::string& text, NodeId node) const {
     Passed all;
     for (NodeId each = 0; each < windows_.nodes(); ++each) {
-      for (unsigned input = 0; input < router(each).inputs.size(); ++input)
-        (source_(each, input).is_link ? all.links : all.sent) += router(each).inputs[input].flits;
+      for (unsigned input = 0; input < router(each).inputs.size(); ++input) {
+        const Source source = source_(each, input);
+        if (!source.is_storage) (source.is_link ? all.links : all.sent) += router(each).inputs[input].flits;
+      }
     }
     append(text, "  to this node %27" PRIu64 "\n", std::uint64_t{router(node).to_node});
     append(text, "  in the whole network %19" PRIu64 " sent, %.2f links each\n", all.sent,
@@ -147,10 +152,8 @@ std::string iwarp_counts(const std::shared_ptr<const host::Memory>& memory, Node
   const auto channel = [](unsigned number) {
     return (number % vcs < 2 ? "low        " : "high       ") + std::to_string(number % 2);
   };
-  const auto by_number = sources_in(grid, channel);
-  const auto source = [&](NodeId at, unsigned input) { return by_number(at, iwarp::live_number(input)); };
-  const auto network =
-      onlooker<iwarp::LiveTorus>(memory, iwarp::LiveTorus::bytes(memory->nodes()), ordered_lanes, source);
+  const auto network = onlooker<iwarp::LiveTorus>(memory, iwarp::LiveTorus::bytes(memory->nodes()),
+                                                  ordered_lanes, sources_in(grid, channel));
   std::string text;
   append(text, "  %-12s %-5s %6s %14s %12s   its iWarp cell, at %s\n", "from", "prio", "class", "messages",
          "no room", place_in(grid, node).c_str());
@@ -246,6 +249,34 @@ std::string ncube2_counts(const std::shared_ptr<const host::Memory>& memory, Nod
          "channel", "messages", "no room", *dimensions);
   network.append_channels(text, node);
   network.append_whole(text, node);
+  return text;
+}
+
+std::string care_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node) {
+  const auto bits = care::LiveSites::shape_in(memory->first_word(region));
+  const auto shape = care::LiveShape::of(bits.value_or(0));
+  if (!bits || shape.dimensions > care::most_live_dimensions || shape.nodes() != memory->nodes()) return {};
+  const care::LiveWays ways(shape);
+  constexpr std::array lanes = {"low", "high", "low any", "high any"};
+  const auto source = [&](NodeId at, unsigned input) -> Source {
+    if (input == care::storage) return {"this node", "storage", false, true};
+    if (input >= care::injections) return {"this node", lanes.at(input - care::injections)};
+    const unsigned kind = ways.kind_of(input);
+    return {name_of(ways.feeder(at, input)), kind == 0 ? "any way" : "ordered " + std::to_string(kind - 1),
+            true};
+  };
+  const auto network =
+      onlooker<care::LiveSites>(memory, care::LiveSites::bytes(memory->nodes()), most_lanes, source);
+  std::string text;
+  append(text, "  %-12s %-12s %14s %12s   its CARE site, %s\n", "from", "channel", "messages", "no room",
+         ways.torus() != nullptr ? ("at " + place_in(*ways.torus(), node)).c_str() : "in a cube");
+  network.append_channels(text, node);
+  network.append_whole(text, node);
+  const care::LiveTurns& its = network.router(node).decisions;
+  append(text,
+         "  splits %" PRIu64 ", aborts %" PRIu64 ", retransmissions %" PRIu64 ", forced stores %" PRIu64 "\n",
+         std::uint64_t{its.splits}, std::uint64_t{its.aborts}, std::uint64_t{its.retransmissions},
+         std::uint64_t{its.forced_stores});
   return text;
 }
 

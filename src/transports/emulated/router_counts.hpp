@@ -23,5 +23,7 @@ namespace am::emulated {
 /// The same, in messages, which are of any size there.
 [[nodiscard]] std::string iwarp_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 [[nodiscard]] std::string ncube2_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
+/// And how often the site's router has split messages, and kept, stored and sent again copies of them.
+[[nodiscard]] std::string care_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 
 }  // namespace am::emulated

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <am/error.hpp>
+#include <bit>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -79,6 +80,19 @@ Extents extents_of(const Machine& machine, std::string_view options, NodeId node
                     " has up to " + text_of({machine.most_extent, machine.most_extent}),
                 say);
   return its;
+}
+
+unsigned dimensions_of(std::string_view people, NodeId nodes) {
+  constexpr NodeId most = kit::most_live_nodes;
+  if (std::has_single_bit(nodes) && nodes <= most) return static_cast<unsigned>(std::countr_zero(nodes));
+  const NodeId below = nodes > most ? most : std::bit_floor(nodes);
+  const std::string fitting =
+      std::to_string(below) + (nodes < most ? " or " + std::to_string(2 * below) : "") + " nodes";
+  const std::string its(people);
+  throw Error("make the network of " + its,
+              "the job has " + std::to_string(nodes) + " nodes, and " + its +
+                  " is a cube of 1, 2, 4, ... up to " + std::to_string(most),
+              "run " + fitting + ", or another network (AM_TRANSPORT)");
 }
 
 WindowTransport::WindowTransport(const Site& site, std::size_t routers, std::size_t lanes, bool any_size,

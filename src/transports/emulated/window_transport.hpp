@@ -36,6 +36,8 @@ struct Machine {
 };
 /// Of `options`, "RxC", for so many nodes; without, the squarest that there is. Throws am::Error.
 [[nodiscard]] Extents extents_of(const Machine& machine, std::string_view options, NodeId nodes);
+/// Of a machine that is a cube of so many nodes; `people` is its name for messages. Throws am::Error where there is none.
+[[nodiscard]] unsigned dimensions_of(std::string_view people, NodeId nodes);
 
 class WindowTransport : public Transport {
  public:

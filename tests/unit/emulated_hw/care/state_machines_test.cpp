@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,40 +17,40 @@
 
 namespace am::care::state_machines_test {
 
-/// What comes by a packet port: t a list of one target, site 2; m and n a list of two, sites 2 and 0; d data, p a pad, E and A terminators.
+/// What comes by a packet port: t a list of one target, site 2; m and n a list of two, sites 2 and 0, or l and n, sites 1 and 0; d data, p a pad;
+/// E and A terminators.
 Wire wire(char what) {
   using Kind = Word::Kind;
-  switch (what) {
-    case 't':
-      return {.word = {.kind = Kind::target, .last = true, .packet = 1, .value = 2}};
-    case 'm':
-      return {.word = {.kind = Kind::target, .packet = 1, .value = 2}};
-    case 'n':
-      return {.word = {.kind = Kind::target, .last = true, .packet = 1, .value = 0}};
-    case 'd':
-      return {.word = {.kind = Kind::data, .packet = 1}};
-    case 'p':
-      return {.word = {.kind = Kind::pad, .packet = 1}};
-    case 'E':
-      return {.terminator = Terminator::end_of_packet};
-    case 'A':
-      return {.terminator = Terminator::abort_packet};
-    default:
-      return {};
-  }
+  const auto target = [](NodeNumber site, bool last) -> Wire {
+    return {.word = {.kind = Kind::target, .last = last, .packet = 1, .value = site}};
+  };
+  if (what == 't' || what == 'm') return target(2, what == 't');
+  if (what == 'l' || what == 'n') return target(what == 'l' ? 1 : 0, what == 'n');
+  if (what == 'd' || what == 'p')
+    return {.word = {.kind = what == 'd' ? Kind::data : Kind::pad, .packet = 1}};
+  return {.terminator = what == 'E'   ? Terminator::end_of_packet
+                        : what == 'A' ? Terminator::abort_packet
+                                      : Terminator::none};
 }
 
 Status status(char what) {
-  return what == 'f'   ? Status::free
-         : what == 'o' ? Status::open
-         : what == 'a' ? Status::abort_request
-                       : Status::wait;
+  return what == 'f'                  ? Status::free
+         : what == 'o' || what == 'b' ? Status::open
+         : what == 'a'                ? Status::abort_request
+                                      : Status::wait;
 }
 
-/// What a script does, phase by phase, takes the row in the last of them, and ends in that state, with that signal.
+/// A row: what a script does, phase by phase, takes it in the last of them, and ends in a state, with a signal.
+struct Row {
+  const char* name;
+  std::function<void()> take;
+};
+class CareRow : public testing::TestWithParam<Row> {};
+TEST_P(CareRow, IsTaken) { GetParam().take(); }
+constexpr auto name_of = [](const testing::TestParamInfo<Row>& info) { return std::string(info.param.name); };
+
 template <class State, class When>
 struct Case {
-  const char* name;
   State from;
   When when;
   std::string_view script;
@@ -56,30 +58,19 @@ struct Case {
   Status says;
 };
 
-template <class Rows, class State, class When>
-std::size_t row_of(const Rows& rows, State from, When when) {
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (rows[row].from == from && rows[row].when == when) return row;
-  }
-  ADD_FAILURE() << "there is no such row";
-  return 0;
-}
-
 template <class Component, class Rows, class One, class Step>
 void take_row(const Component& component, const Rows& rows, const One& one, std::size_t token, Step step) {
-  const std::size_t row = row_of(rows, one.from, one.when);
+  const auto found = std::ranges::find_if(
+      rows, [&](const auto& row) { return row.from == one.from && row.when == one.when; });
+  ASSERT_NE(found, rows.end()) << "there is no such row";
+  const auto& taken = component.machine().taken()[static_cast<std::size_t>(found - rows.begin())];
   for (std::size_t at = 0; at < one.script.size(); at += token) {
-    EXPECT_EQ(component.machine().taken()[row], 0u) << "before " << one.script.substr(at);
+    EXPECT_EQ(taken, 0u) << "before " << one.script.substr(at);
     step(one.script.substr(at, token));
   }
-  EXPECT_EQ(component.machine().taken()[row], 1u);
+  EXPECT_EQ(taken, 1u);
   EXPECT_EQ(component.machine().state(), one.after);
   EXPECT_EQ(component.status_out(), one.says);
-}
-
-template <class Param>
-std::string name_of(const testing::TestParamInfo<Param>& info) {
-  return info.param.name;
 }
 
 // -- a fifo-buffer of 2 places, with a timeout of 4 cycles. '>': its output side sends an item.
@@ -87,37 +78,37 @@ std::string name_of(const testing::TestParamInfo<Param>& info) {
 namespace of_buffer {
 using buffer::State;
 using buffer::When;
-using One = Case<State, When>;
-class CareBufferRow : public testing::TestWithParam<One> {};
 
-TEST_P(CareBufferRow, IsTaken) {
-  const Options options{.buffer_size = 2, .timeouts = {Timeouts::Kind::equal, 4}};
-  Counts counts;
-  FifoBuffer component(options, counts, 0);
-  Cycle now = 0;
-  take_row(component, buffer::rows, GetParam(), 1, [&](std::string_view what) {
-    if (what == ">") {
-      component.step_output(component.packet_out().word ? Status::open : Status::free, now);
-    } else {
-      component.step_input(wire(what[0]), now++);
-    }
-  });
+Row row(const char* name, const Case<State, When>& one) {
+  return {name, [=] {
+            const Options options{.buffer_size = 2, .timeouts = {Timeouts::Kind::equal, 4}};
+            Counts counts;
+            FifoBuffer component(options, counts, 0);
+            Cycle now = 0;
+            take_row(component, buffer::rows, one, 1, [&](std::string_view what) {
+              if (what == ">") {
+                component.step_output(component.packet_out().word ? Status::open : Status::free, now);
+              } else {
+                component.step_input(wire(what[0]), now++);
+              }
+            });
+          }};
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, CareBufferRow,
+    OfFifoBuffer, CareRow,
     testing::Values(
-        One{"free_DNF_open", State::free, When::dnf, "t", State::open, Status::open},
-        One{"free_DF_wait", State::free, When::df, "tE.t", State::wait, Status::wait},
-        One{"open_F_wait", State::open, When::f, "tdd", State::wait, Status::wait},
-        One{"wait_NF_open", State::wait, When::nf, "tdd>d", State::open, Status::open},
-        One{"open_TNF_done", State::open, When::tnf, "tE", State::done, Status::free},
-        One{"open_TF_done_wait", State::open, When::tf, "tdE", State::done_wait, Status::wait},
-        One{"done_wait_NF_done", State::done_wait, When::nf, "tdE>.", State::done, Status::free},
-        One{"done_TQ_free", State::done, When::tq, "tE.", State::free, Status::free},
-        One{"open_timeout", State::open, When::timeout, "t....", State::open, Status::abort_request},
-        One{"wait_timeout", State::wait, When::timeout, "tdd..", State::wait, Status::abort_request}),
-    name_of<One>);
+        row("free_DNF_open", {State::free, When::dnf, "t", State::open, Status::open}),
+        row("free_DF_wait", {State::free, When::df, "tE.t", State::wait, Status::wait}),
+        row("open_F_wait", {State::open, When::f, "tdd", State::wait, Status::wait}),
+        row("wait_NF_open", {State::wait, When::nf, "tdd>d", State::open, Status::open}),
+        row("open_TNF_done", {State::open, When::tnf, "tE", State::done, Status::free}),
+        row("open_TF_done_wait", {State::open, When::tf, "tdE", State::done_wait, Status::wait}),
+        row("done_wait_NF_done", {State::done_wait, When::nf, "tdE>.", State::done, Status::free}),
+        row("done_TQ_free", {State::done, When::tq, "tE.", State::free, Status::free}),
+        row("open_timeout", {State::open, When::timeout, "t....", State::open, Status::abort_request}),
+        row("wait_timeout", {State::wait, When::timeout, "tdd..", State::wait, Status::abort_request})),
+    name_of);
 }  // namespace of_buffer
 
 // -- a net-input of the middle site of three in a line. A token: what comes, and what the net-outputs say that it is connected to: 1 is a first
@@ -126,8 +117,6 @@ INSTANTIATE_TEST_SUITE_P(
 namespace of_input {
 using net_input::State;
 using net_input::When;
-using One = Case<State, When>;
-class CareNetInputRow : public testing::TestWithParam<One> {};
 
 struct Bench {
   explicit Bench(const Options& given) : options(given), input(1, options, counts) {}
@@ -140,6 +129,13 @@ struct Bench {
                                : Router::OutputStatus{status(says), says == '1', says == 'o' || says == '1'});
     }
   }
+  /// Of each net-output, the local one first, its own: f free, o open and the word taken, w wait, b open and not taken.
+  void step_each(std::string_view says, char what) {
+    for (PortNumber output = 0; output < 3; ++output)
+      router.latch(output, {status(says[output]), false, says[output] == 'o'});
+    input.step(wire(what), router);
+  }
+  [[nodiscard]] Wire shown(PortNumber output) const { return input.packet_out(output, router); }
   void step(std::string_view token) {
     latch(token[1]);
     input.step(wire(token[0]), router);
@@ -156,40 +152,41 @@ struct Bench {
   NetInput input;
 };
 
-TEST_P(CareNetInputRow, IsTaken) {
-  const One& one = GetParam();
-  const bool by_events = one.when == When::event || one.from == State::final;
-  Bench bench({.fidelity = by_events ? Fidelity::two_events : Fidelity::words});
-  take_row(bench.input, net_input::rows, one, by_events ? 3 : 2,
-           [&](std::string_view token) { bench.step(token); });
+Row row(const char* name, const Case<State, When>& one) {
+  return {name, [=] {
+            const bool by_events = one.when == When::event || one.from == State::final;
+            Bench bench({.fidelity = by_events ? Fidelity::two_events : Fidelity::words});
+            take_row(bench.input, net_input::rows, one, by_events ? 3 : 2,
+                     [&](std::string_view token) { bench.step(token); });
+          }};
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, CareNetInputRow,
+    OfNetInput, CareRow,
     testing::Values(
-        One{"free_DA_first", State::free, When::da, "tw", State::first, Status::wait},
-        One{"first_S_first", State::first, When::s, "tw", State::first, Status::wait},
-        One{"first_C_open", State::first, When::c, "tw-f", State::open, Status::open},
-        One{"open_W_wait", State::open, When::w, "tf-w", State::wait, Status::wait},
-        One{"wait_O_open", State::wait, When::o, "tf-w-o", State::open, Status::open},
-        One{"open_TR_done", State::open, When::tr, "tfE1", State::done, Status::open},
-        One{"open_WTR_last", State::open, When::wtr, "tfEw", State::last, Status::wait},
-        One{"wait_TR_last", State::wait, When::tr, "tf-wEw", State::last, Status::wait},
-        One{"done_W_last", State::done, When::w, "tfE1-w", State::last, Status::wait},
-        One{"last_O_done", State::last, When::o, "tfEw-1", State::done, Status::open},
-        One{"done_O_free", State::done, When::o, "tfE1-o", State::free, Status::free},
+        row("free_DA_first", {State::free, When::da, "tw", State::first, Status::wait}),
+        row("first_S_first", {State::first, When::s, "tw", State::first, Status::wait}),
+        row("first_C_open", {State::first, When::c, "tw-f", State::open, Status::open}),
+        row("open_W_wait", {State::open, When::w, "tf-w", State::wait, Status::wait}),
+        row("wait_O_open", {State::wait, When::o, "tf-w-o", State::open, Status::open}),
+        row("open_TR_done", {State::open, When::tr, "tfE1", State::done, Status::open}),
+        row("open_WTR_last", {State::open, When::wtr, "tfEw", State::last, Status::wait}),
+        row("wait_TR_last", {State::wait, When::tr, "tf-wEw", State::last, Status::wait}),
+        row("done_W_last", {State::done, When::w, "tfE1-w", State::last, Status::wait}),
+        row("last_O_done", {State::last, When::o, "tfEw-1", State::done, Status::open}),
+        row("done_O_free", {State::done, When::o, "tfE1-o", State::free, Status::free}),
         // `open` upstream, or `wait` for as long as the local net-output has not taken the word that is stored.
-        One{"open_ARM_abort", State::open, When::arm, "mf-a", State::abort, Status::wait},
-        One{"wait_ARM_abort", State::wait, When::arm, "mf-w-a", State::abort, Status::wait},
-        One{"done_ARM_fin_abort", State::done, When::arm, "mfnoE1-a", State::fin_abort, Status::open},
-        One{"last_ARM_fin_abort", State::last, When::arm, "mfEw-a", State::fin_abort, Status::open},
-        One{"abort_TR_fin_abort", State::abort, When::tr, "mf-aEw", State::fin_abort, Status::wait},
-        One{"fin_abort_NW_free", State::fin_abort, When::nw, "mf-aEw-o", State::free, Status::free},
+        row("open_ARM_abort", {State::open, When::arm, "mf-a", State::abort, Status::wait}),
+        row("wait_ARM_abort", {State::wait, When::arm, "mf-w-a", State::abort, Status::wait}),
+        row("done_ARM_fin_abort", {State::done, When::arm, "mfnoE1-a", State::fin_abort, Status::open}),
+        row("last_ARM_fin_abort", {State::last, When::arm, "mfEw-a", State::fin_abort, Status::open}),
+        row("abort_TR_fin_abort", {State::abort, When::tr, "mf-aEw", State::fin_abort, Status::wait}),
+        row("fin_abort_NW_free", {State::fin_abort, When::nw, "mf-aEw-o", State::free, Status::free}),
         // CA-26: terminators go only if nobody is blocked two event-times later.
-        One{"done_event_final", State::done, When::event, "tfwEoo", State::free, Status::free},
-        One{"final_W_last", State::final, When::w, "tfwEow", State::last, Status::wait},
-        One{"final_NW_free", State::final, When::nw, "tfwEow-oo", State::free, Status::free}),
-    name_of<One>);
+        row("done_event_final", {State::done, When::event, "tfwEoo", State::free, Status::free}),
+        row("final_W_last", {State::final, When::w, "tfwEow", State::last, Status::wait}),
+        row("final_NW_free", {State::final, When::nw, "tfwEow-oo", State::free, Status::free})),
+    name_of);
 
 /// CA-10, CA-16, Table A: which terminators go to the local and the remote net-outputs.
 TEST(CareNetInput, SendsTheTerminatorsOfItsConnection) {
@@ -206,28 +203,17 @@ TEST(CareNetInput, SendsTheTerminatorsOfItsConnection) {
         Terminators{"mfno-aAo", none, abort_packet},                // aborted here, and upstream
         Terminators{"mfnoAo", abort_packet, abort_packet}}) {       // aborted upstream
     Bench bench({});
-    for (std::size_t at = 0; at < script.size(); at += 2) {
-      if (script[at] != 'l') {
-        bench.step(script.substr(at, 2));
-        continue;
-      }
-      Wire own = wire('m');
-      own.word.value = 1;
-      bench.latch('f');
-      bench.input.step(own, bench.router);
-    }
+    for (std::size_t at = 0; at < script.size(); at += 2) bench.step(script.substr(at, 2));
     EXPECT_TRUE(bench.input.machine().is(State::free)) << script;
-    EXPECT_EQ(bench.input.packet_out(script[0] == 'l' ? 2 : 1, bench.router).terminator, remote) << script;
-    EXPECT_EQ(bench.input.packet_out(local, bench.router).terminator, at_local) << script;
+    EXPECT_EQ(bench.shown(script[0] == 'l' ? 2 : 1).terminator, remote) << script;
+    EXPECT_EQ(bench.shown(local).terminator, at_local) << script;
   }
 }
 
 /// 4.5.2: an abort-request is ignored where there is no multicast. CA-14, 1b: of several targets to a single one, if the local output is taken.
 TEST(CareNetInput, IgnoresAbortRequestsWhereItDoesNotSplit) {
   Bench bench({});
-  bench.router.latch(local, {Status::wait, false, false});
-  bench.router.latch(1, {});
-  bench.input.step(wire('m'), bench.router);
+  bench.step_each("wff", 'm');
   EXPECT_EQ(bench.input.connection(), NetInput::Connection::passthru);
   EXPECT_EQ(bench.router.connections(1), 0b10u);
   bench.step("na");
@@ -236,8 +222,8 @@ TEST(CareNetInput, IgnoresAbortRequestsWhereItDoesNotSplit) {
   EXPECT_EQ(bench.counts.aborts, 0u);
   EXPECT_EQ(bench.router.connections(1), 0b10u) << "the second target goes the same way";
   bench.step("Eo");
-  EXPECT_EQ(bench.input.packet_out(1, bench.router).terminator, Terminator::end_of_packet);
-  EXPECT_EQ(bench.input.packet_out(local, bench.router).terminator, Terminator::none);
+  EXPECT_EQ(bench.shown(1).terminator, Terminator::end_of_packet);
+  EXPECT_EQ(bench.shown(local).terminator, Terminator::none);
 }
 
 /// CA-12, CA-8: while one branch waits, the other gets the word once, and then pads.
@@ -246,34 +232,24 @@ TEST(CareNetInput, SendsPadsToBranchesThatDoNotWait) {
   bench.step("mf");
   bench.step("no");
   bench.step("do");
-  const auto shown = [&](PortNumber output) {
-    return bench.input.packet_out(output, bench.router).word.kind;
-  };
-  EXPECT_EQ(shown(1), Word::Kind::data);
-  for (PortNumber output = 0; output < 3; ++output)
-    bench.router.latch(output, {output == 1 ? Status::wait : Status::open, false, output != 1});
-  bench.input.step(wire('d'), bench.router);
+  EXPECT_EQ(bench.shown(1).word.kind, Word::Kind::data);
+  bench.step_each("owo", 'd');
   EXPECT_TRUE(bench.input.machine().is(State::wait));
   EXPECT_EQ(bench.input.status_out(), Status::wait);
-  EXPECT_EQ(shown(1), Word::Kind::data);
-  EXPECT_EQ(shown(local), Word::Kind::pad);
-  EXPECT_EQ(shown(2), Word::Kind::pad);
+  EXPECT_EQ(bench.shown(1).word.kind, Word::Kind::data);
+  EXPECT_EQ(bench.shown(local).word.kind, Word::Kind::pad);
+  EXPECT_EQ(bench.shown(2).word.kind, Word::Kind::pad);
 }
 
 /// CA-9: "if none is found, then the connection fails"; 4.5: over the threshold the packet goes to the local net-output.
 TEST(CareNetInput, SeeksUntilTheThreshold) {
   Bench bench({.seek_threshold = 3});
   bench.router.connect(2, 1);
-  const auto busy = [&] {
-    bench.router.latch(local, {});
-    bench.router.latch(1, {Status::open, false, false});
-    bench.input.step(wire('t'), bench.router);
-  };
   for (int attempt = 0; attempt <= 3; ++attempt) {
-    busy();
+    bench.step_each("fbf", 't');
     EXPECT_TRUE(bench.input.machine().is(State::first)) << attempt;
   }
-  busy();
+  bench.step_each("fbf", 't');
   EXPECT_TRUE(bench.input.machine().is(State::open));
   EXPECT_EQ(bench.router.connections(1), 0b1u);
   EXPECT_EQ(bench.counts.forced_stores, 1u);
@@ -283,20 +259,12 @@ TEST(CareNetInput, SeeksUntilTheThreshold) {
 TEST(CareNetInput, FailsPartialFinds) {
   Bench bench({.seek_threshold = 2});
   bench.router.connect(2, 2);
-  const auto step = [&](char what) {
-    bench.router.latch(local, {Status::open, false, true});
-    bench.router.latch(1, {Status::open, false, true});
-    bench.router.latch(2, {Status::wait, false, false});
-    bench.input.step(wire(what), bench.router);
-  };
-  bench.latch('f');
-  bench.router.latch(2, {Status::wait, false, false});
-  bench.input.step(wire('m'), bench.router);
-  for (const char what : {'n', '-', '-'}) step(what);
+  bench.step_each("ffw", 'm');
+  for (const char what : {'n', '-', '-'}) bench.step_each("oow", what);
   EXPECT_TRUE(bench.input.machine().is(State::abort));
   EXPECT_EQ(bench.counts.partial_finds, 1u);
-  EXPECT_EQ(bench.input.packet_out(1, bench.router).terminator, Terminator::abort_packet);
-  EXPECT_EQ(bench.input.packet_out(local, bench.router).word.value, 0u) << "it has the complete list";
+  EXPECT_EQ(bench.shown(1).terminator, Terminator::abort_packet);
+  EXPECT_EQ(bench.shown(local).word.value, 0u) << "it has the complete list";
   EXPECT_EQ(bench.router.connections(1), 0b1u);
 }
 }  // namespace of_input
@@ -306,54 +274,51 @@ TEST(CareNetInput, FailsPartialFinds) {
 namespace of_output {
 using net_output::State;
 using net_output::When;
-using One = Case<State, When>;
-class CareNetOutputRow : public testing::TestWithParam<One> {};
 
 void step(NetOutput& output, std::string_view token) { output.step(wire(token[0]), status(token[1])); }
 
-TEST_P(CareNetOutputRow, IsTaken) {
-  NetOutput output;
-  take_row(output, net_output::rows, GetParam(), 2, [&](std::string_view token) { step(output, token); });
+Row row(const char* name, const Case<State, When>& one) {
+  return {name, [=] {
+            NetOutput output;
+            take_row(output, net_output::rows, one, 2, [&](std::string_view token) { step(output, token); });
+          }};
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, CareNetOutputRow,
-    testing::Values(One{"free_DA_first", State::free, When::da, "tw", State::first, Status::wait},
-                    One{"first_free_wait", State::first, When::f, "tw-f", State::wait, Status::wait},
-                    One{"wait_O_open", State::wait, When::o, "tf-o", State::open, Status::open},
-                    One{"open_W_wait", State::open, When::w, "tf-o-w", State::wait, Status::wait},
-                    One{"open_TR_done", State::open, When::tr, "tf-oEa", State::done, Status::abort_request},
-                    One{"open_WTR_last", State::open, When::wtr, "tf-oEw", State::last, Status::wait},
-                    One{"wait_TR_last", State::wait, When::tr, "tfEw", State::last, Status::wait},
-                    One{"done_W_last", State::done, When::w, "tf-oEa-w", State::last, Status::wait},
-                    One{"last_O_done", State::last, When::o, "tfEw-o", State::free, Status::wait},
-                    One{"done_NW_free", State::done, When::nw, "tf-oEo", State::free, Status::wait},
-                    One{"open_AR_open", State::open, When::ar, "tf-o-a", State::open, Status::abort_request},
-                    One{"wait_AR_wait", State::wait, When::ar, "tf-a", State::wait, Status::abort_request},
-                    One{"done_AR_done", State::done, When::ar, "tf-oEa-a", State::done, Status::wait},
-                    One{"last_AR_last", State::last, When::ar, "tfEw-a", State::last, Status::wait},
-                    One{"first_AP_free", State::first, When::ap, "twAw", State::free, Status::free}),
-    name_of<One>);
+    OfNetOutput, CareRow,
+    testing::Values(
+        row("free_DA_first", {State::free, When::da, "tw", State::first, Status::wait}),
+        row("first_free_wait", {State::first, When::f, "tw-f", State::wait, Status::wait}),
+        row("wait_O_open", {State::wait, When::o, "tf-o", State::open, Status::open}),
+        row("open_W_wait", {State::open, When::w, "tf-o-w", State::wait, Status::wait}),
+        row("open_TR_done", {State::open, When::tr, "tf-oEa", State::done, Status::abort_request}),
+        row("open_WTR_last", {State::open, When::wtr, "tf-oEw", State::last, Status::wait}),
+        row("wait_TR_last", {State::wait, When::tr, "tfEw", State::last, Status::wait}),
+        row("done_W_last", {State::done, When::w, "tf-oEa-w", State::last, Status::wait}),
+        row("last_O_done", {State::last, When::o, "tfEw-o", State::free, Status::wait}),
+        row("done_NW_free", {State::done, When::nw, "tf-oEo", State::free, Status::wait}),
+        row("open_AR_open", {State::open, When::ar, "tf-o-a", State::open, Status::abort_request}),
+        row("wait_AR_wait", {State::wait, When::ar, "tf-a", State::wait, Status::abort_request}),
+        row("done_AR_done", {State::done, When::ar, "tf-oEa-a", State::done, Status::wait}),
+        row("last_AR_last", {State::last, When::ar, "tfEw-a", State::last, Status::wait}),
+        row("first_AP_free", {State::first, When::ap, "twAw", State::free, Status::free})),
+    name_of);
 
-/// 4.7: "when the downstream net-input accepts the packet terminator and responds by asserting 'free, the net-output asserts 'free".
-TEST(CareNetOutput, IsFreeWhenDownstreamHasAnsweredFree) {
-  NetOutput output;
-  for (const char* token : {"tf", "-o", "Eo"}) step(output, token);
-  EXPECT_EQ(output.packet_out().terminator, Terminator::end_of_packet);
-  step(output, "-w");
-  EXPECT_EQ(output.status_out(), Status::wait);
-  step(output, "-f");
-  EXPECT_EQ(output.status_out(), Status::free);
-}
-
-/// CA-26 (5.5): the first wait is marked, for a cycle.
-TEST(CareNetOutput, MarksItsFirstWait) {
+/// CA-26 (5.5): the first wait is marked, for a cycle. 4.7: "when the downstream net-input accepts the packet terminator and responds by asserting
+/// 'free, the net-output asserts 'free".
+TEST(CareNetOutput, MarksItsFirstWaitAndIsFreeWhenDownstreamHasAnsweredFree) {
   NetOutput output;
   step(output, "tf");
   EXPECT_TRUE(output.is_first_wait());
   step(output, "-w");
   EXPECT_FALSE(output.is_first_wait());
   EXPECT_EQ(output.status_out(), Status::wait);
+  for (const char* token : {"-o", "Eo"}) step(output, token);
+  EXPECT_EQ(output.packet_out().terminator, Terminator::end_of_packet);
+  step(output, "-w");
+  EXPECT_EQ(output.status_out(), Status::wait);
+  step(output, "-f");
+  EXPECT_EQ(output.status_out(), Status::free);
 }
 
 /// CA-3, CA-5: an entry of a list that is split is shown when the next one for this output comes, as it is; or when the list is over, as the
@@ -392,11 +357,13 @@ TEST(CareOperator, TreatsPacketsByTheirTerminators) {
     const Options options{};
     Counts counts;
     Operator one(5, options, counts);
-    one.step_receive({.word = {.kind = Word::Kind::target, .packet = 9, .value = 5, .at = 1}}, 10);
+    const auto target = [](NodeNumber site, std::uint32_t at, bool last = false) -> Wire {
+      return {.word = {.kind = Word::Kind::target, .last = last, .packet = 9, .value = site, .at = at}};
+    };
+    one.step_receive(target(5, 1), 10);
     EXPECT_EQ(one.status_out(), Status::open);
-    one.step_receive({.word = {.kind = Word::Kind::target, .packet = 9, .value = 7}}, 11);
-    one.step_receive({.word = {.kind = Word::Kind::target, .last = true, .packet = 9, .value = 5, .at = 2}},
-                     12);
+    one.step_receive(target(7, 0), 11);
+    one.step_receive(target(5, 2, true), 12);
     one.step_receive({.word = {.kind = Word::Kind::data, .packet = 9, .value = 77}}, 13);
     one.step_receive({.terminator = terminator}, 14);
     EXPECT_EQ(one.is_new(), discarded == 0);

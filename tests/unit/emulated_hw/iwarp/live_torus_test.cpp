@@ -4,16 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstring>
 #include <functional>
-#include <map>
-#include <thread>
-#include <tuple>
-#include <vector>
 
 #include "support/random.hpp"
 #include "support/steps.hpp"
+#include "unit/emulated_hw/kit/live_carriers.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
 
 namespace iwarp_live_torus_test {
@@ -34,26 +29,6 @@ class LiveNetwork final : public ::test::LiveNetworkOf<LiveTorus, Counted, kinds
     if (!mesh_.inject(message.source, message)) return false;
     mesh_.carry(message.source, message.priority);
     return true;
-  }
-  [[nodiscard]] bool is_empty() const {
-    for (NodeNumber node = 0; node < nodes_; ++node) {
-      for (const kit::HeldChannel& input : mesh_.router(node).inputs) {
-        if (input.first(kit::Look()).is_there) return false;
-      }
-    }
-    return true;
-  }
-  /// Writes something over a word of the routers: anything, or what lies elsewhere, but for a bit.
-  void scribble(::test::Random& random) {
-    const auto any_word = [&] {
-      return memory_[random.below(memory_.size())].bytes + sizeof(std::uint64_t) * random.below(8);
-    };
-    std::uint64_t word = random();
-    if (!random.one_in(4)) {
-      std::memcpy(&word, any_word(), sizeof word);
-      word ^= std::uint64_t{1} << random.below(64);
-    }
-    std::memcpy(any_word(), &word, sizeof word);
   }
 };
 
@@ -100,39 +75,19 @@ TEST(IwarpLiveTorus, GoesOnWhateverAnotherScribblesThere) {
   }
 }
 
-using Counts = std::map<std::tuple<NodeNumber, NodeNumber, Counted>, std::uint64_t>;
-void expect_counted(LiveNetwork& net, const Counts& counts) {
-  for (const auto& [link, count] : counts) {
-    const auto& [to, from, priority] = link;
-    ASSERT_EQ(net.count(to, from, priority), count) << from << " to " << to;
-  }
-}
+using Counts = ::test::LiveCounts<Counted>;
 
 TEST(IwarpLiveTorus, KeepsAllUnderManyCarriers) {
   ::test::Random seeds(::test::seed());
   for (const kit::Extents& extents : {kit::Extents{1, 4}, {3, 3}}) {
     LiveNetwork net(extents);
-    constexpr unsigned threads = 4;
-    std::array<Counts, threads> sent;
-    std::vector<std::jthread> running;
-    for (unsigned t = 0; t < threads; ++t) {
-      running.emplace_back([&net, &mine = sent[t], t, random = ::test::Random(seeds())]() mutable {
-        for (int i = 0; i < 15'000; ++i) {
-          const auto from =
-              static_cast<NodeNumber>(random.below(net.nodes() + threads - 1 - t) / threads * threads + t);
-          if (from >= net.nodes()) continue;
-          const LiveMessage message{static_cast<NodeNumber>(random.below(net.nodes())), from,
-                                    random.one_in(3) ? Counted::high : Counted::low};
-          if (net.mesh().inject(from, message)) ++mine[{message.destination, from, message.priority}];
-          if (!random.one_in(4)) net.mesh().carry(from, message.priority);
-          if (random.one_in(64)) net.mesh().look_after();
-        }
-      });
-    }
-    running.clear();
-    for (int i = 0; i < 40; ++i) net.mesh().look_after();
-    ASSERT_TRUE(net.is_empty());
-    for (const Counts& mine : sent) expect_counted(net, mine);
+    const auto send = [&](::test::Random& random, NodeNumber from, Counts& sent) {
+      const LiveMessage message{static_cast<NodeNumber>(random.below(net.nodes())), from,
+                                random.one_in(3) ? Counted::high : Counted::low};
+      if (net.mesh().inject(from, message)) ++sent[{message.destination, from, message.priority}];
+      if (!random.one_in(4)) net.mesh().carry(from, message.priority);
+    };
+    ::test::keeps_all_under_many_carriers<Counts>(net, seeds, send);
   }
 }
 
@@ -140,16 +95,15 @@ TEST(IwarpLiveTorus, KeepsAllUnderManyCarriers) {
 
 constexpr kit::Requests every_input = kit::request(live_channels) - 1;
 
-std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first) {
-  return [&net, first](Steps::One& one) {
-    LiveTorus::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, every_input, 200);
-  };
-}
-
 /// Messages round a ring, some of them over its edge; more between two nodes than a channel holds.
 struct Scene {
   LiveNetwork net{{1, 4}};
   Counts counts;
+  static std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first) {
+    return [&net, first](Steps::One& one) {
+      LiveTorus::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, every_input, 200);
+    };
+  }
   Scene() {
     for (const LiveMessage& message :
          {LiveMessage{1, 0}, LiveMessage{2, 0, Counted::high}, LiveMessage{1, 3}, LiveMessage{0, 3},
@@ -168,39 +122,16 @@ struct Scene {
         ++counts[{message.destination, from, message.priority}];
       }
     }
-    expect_counted(net, counts);
+    ::test::expect_counted(net, counts);
   }
 };
 
 TEST(IwarpLiveTorusStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
-  for (const NodeNumber first : {0u, 3u}) {
-    for (const bool killed : {false, true}) {
-      SCOPED_TRACE(killed ? "killed" : "goes on later");
-      ::test::at_each_access([&](unsigned at, bool& ended) {
-        Scene scene;
-        Steps::One one(carrier(scene.net, first));
-        ended = !one.go(at);
-        if (killed) one.kill();
-        scene.all_has_come();
-        one.finish();
-        EXPECT_TRUE(scene.net.is_empty());
-      });
-    }
-  }
+  ::test::goes_on_without_a_carrier<Scene>({0, 3});
 }
 
 TEST(IwarpLiveTorusStops, AnyOrderOfThreeCarriersIsAsGood) {
-  ::test::Random random(::test::seed());
-  for (int round = 0; round < 100; ++round) {
-    SCOPED_TRACE(round);
-    Scene scene;
-    std::deque<Steps::One> all;
-    for (const NodeNumber first : {0u, 1u, 3u}) all.emplace_back(carrier(scene.net, first));
-    ::test::finish_in_any_order(all, random, 4);
-    EXPECT_TRUE(scene.net.is_empty()) << "nobody looks after it";
-    scene.all_has_come();
-    if (HasFailure()) return;
-  }
+  ::test::any_order_is_as_good<Scene>({0, 1, 3}, 100);
 }
 
 // -- the reservation pool -------------------------------------------------------------------------------------------------

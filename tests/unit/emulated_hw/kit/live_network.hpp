@@ -72,6 +72,16 @@ class LiveNetworkOf : public Mesh::Nodes {
   [[nodiscard]] unsigned told() const noexcept { return told_; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
   [[nodiscard]] Mesh& mesh() noexcept { return mesh_; }
+  /// Nothing has been let into any channel that has not left it.
+  [[nodiscard]] bool is_empty() const {
+    for (NodeNumber node = 0; node < nodes_; ++node) {
+      for (const auto& input : mesh_.router(node).inputs) {
+        if (input.first(am::kit::Look()).is_there) return false;
+      }
+    }
+    return true;
+  }
+  void scribble(Random& random) { test::scribble(memory_, random); }
 
  protected:
   template <class... Shape>

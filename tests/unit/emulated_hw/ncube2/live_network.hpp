@@ -21,16 +21,6 @@ class LiveNetwork final : public LiveNetworkOf<LiveCube, Counted, kinds_of_count
     mesh_.carry(message.source, message);
     return true;
   }
-  /// Nothing has been let into any channel that has not left it.
-  [[nodiscard]] bool is_empty() const {
-    for (NodeNumber node = 0; node < nodes_; ++node) {
-      for (const am::kit::HeldChannel& input : mesh_.router(node).inputs) {
-        if (input.first(am::kit::Look()).is_there) return false;
-      }
-    }
-    return true;
-  }
-  void scribble(Random& random) { test::scribble(memory_, random); }
   /// Messages that have come by links of that node's router, and by these kinds of channels.
   [[nodiscard]] std::uint64_t came(NodeNumber node, unsigned first, unsigned channels) const {
     std::uint64_t all = 0;

@@ -17,7 +17,7 @@ namespace am::emulated::ncube2_transport_test {
 using namespace testing;
 
 std::string cube_text(NodeId nodes) {
-  return text_or_error([&] { return std::to_string(dimensions_of(nodes)); });
+  return text_or_error([&] { return std::to_string(dimensions_of("an nCUBE/2", nodes)); });
 }
 
 TEST(Ncube2Cube, HasAPowerOfTwoNodesOrALineThatSaysWhyNot) {

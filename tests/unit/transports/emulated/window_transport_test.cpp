@@ -1,6 +1,6 @@
 // What holds of the ends of every emulated network, in one thread: what is deferred, what a node that is armed sleeps on, and accesses to
 // memory. What is special of a machine: t1_transport_test.cpp, mmachine_transport_test.cpp,
-// ncube2_transport_test.cpp, cm5_transport_test.cpp. All else is the conformance suite's.
+// ncube2_transport_test.cpp, cm5_transport_test.cpp, care_transport_test.cpp. All else is the conformance suite's.
 #include "transports/emulated/window_transport.hpp"
 
 #include <gmock/gmock.h>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/random.hpp"
+#include "transports/emulated/care_transport.hpp"
 #include "transports/emulated/cm5_transport.hpp"
 #include "transports/emulated/mmachine_transport.hpp"
 #include "transports/emulated/t1_transport.hpp"
@@ -19,7 +20,7 @@ namespace am::emulated::window_transport_test {
 
 template <class Network>
 using EmulatedEnds = Ends<Network>;
-using Machines = testing::Types<T1Transport, MMachineTransport, Ncube2Transport, Cm5Transport>;
+using Machines = testing::Types<T1Transport, MMachineTransport, Ncube2Transport, Cm5Transport, CareTransport>;
 TYPED_TEST_SUITE(EmulatedEnds, Machines);
 
 TYPED_TEST(EmulatedEnds, KeepDeferredOnesForTheNextRoundAndGoOnWithOthers) {
