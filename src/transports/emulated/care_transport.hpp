@@ -49,7 +49,7 @@ class CareTransport final : public WindowTransport, public Multicaster, public U
   /// All: each is on a list.
   void share_out(NodeId from, std::span<const NodeId> members,
                  std::span<std::uint32_t> by) const noexcept override;
-  void begin_multicast() noexcept override { multicast_.emplace(); }
+  void begin_multicast() noexcept override { multicast_ = Multicast{}; }
   void end_multicast() noexcept override;
   [[nodiscard]] Multicaster* multicaster(NodeId /*from*/,
                                          std::span<const NodeId> /*members*/) noexcept override {
