@@ -9,7 +9,6 @@
 
 namespace aminfo::aminfo_libfabric_test {
 
-using am::ofi::Offer;
 using namespace testing;
 
 Libfabric of_two_hosts() {

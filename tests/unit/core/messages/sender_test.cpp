@@ -1,5 +1,4 @@
-// What a node sends without waiting: at once, as a row of pieces, or not yet. No node runs here. Drafts:
-// conformance/draft_test.cpp.
+// What a node sends without waiting: at once, as a row of pieces, by a draft, or not yet. No node runs here.
 #include "core/messages/sender.hpp"
 
 #include <gtest/gtest.h>
@@ -58,6 +57,26 @@ TEST_F(SenderTest, RemembersWhatWasRefusedUntilThereIsRoom) {
   EXPECT_TRUE(sender_.available(Priority::high));
   room() = 1;
   EXPECT_TRUE(sender_.available(Priority::low));
+}
+
+TEST_F(SenderTest, ADraftHoldsItsLinkAlone) {
+  const Transport::Slot slot = sender_.claim(message({}), 100);
+  ASSERT_EQ(slot.status, Status::ok);
+  sender_.hold(slot);
+  EXPECT_EQ(ring_to_1().claim_line(), nullptr) << "the inline path would slip in";
+  EXPECT_EQ(sender_.try_send(message(Bytes(1))), Status::again);
+  EXPECT_EQ(sender_.claim(message({}), 1).status, Status::again);
+  EXPECT_FALSE(sender_.available(Priority::low)) << "though the network has room";
+  EXPECT_EQ(sender_.try_send(message(Bytes(1), 1, Priority::high)), Status::ok);
+  EXPECT_EQ(sender_.try_send(message(Bytes(1), 2)), Status::ok);
+  EXPECT_FALSE(sender_.has_rows());
+
+  wanted_ = 0;
+  sender_.commit(slot, message(Bytes(100)));
+  sender_.drop(slot);
+  EXPECT_EQ(wanted_, 1) << "who was refused behind the draft";
+  EXPECT_TRUE(sender_.available(Priority::low));
+  EXPECT_NE(ring_to_1().claim_unless_reserved(1), nullptr);
 }
 
 TEST_F(SenderTest, AsksForAnUnorderedPlaceWherePayloadsFitIntoAPacket) {

@@ -14,14 +14,12 @@
 namespace am::shm::long_payloads_test {
 
 constexpr std::size_t kibi = 1024;
-constexpr Priority both[] = {Priority::low, Priority::high};
 
 class LongPayloads : public testing::Test {
  protected:
   /// Sends as much of a payload of `value`s as goes at once; how much that was, or nothing.
-  static std::size_t send(ShmTransport& from, NodeId to, std::size_t bytes, unsigned value = 1,
-                          Priority priority = Priority::low) {
-    return commit(from, from.claim(to, priority, 2, bytes), value);
+  static std::size_t send(ShmTransport& from, NodeId to, std::size_t bytes, unsigned value = 1) {
+    return commit(from, from.claim(to, Priority::low, 2, bytes), value);
   }
   static std::size_t commit(ShmTransport& from, const Transport::Slot& slot, unsigned value) {
     if (slot.status != Status::ok) return 0;
@@ -33,10 +31,9 @@ class LongPayloads : public testing::Test {
   static constexpr std::size_t quarter =
       Chunks::most_units_of_a_link / 4 * Chunks::unit_bytes - Chunks::gap_bytes;  ///< of what a link may have
   /// Takes the next one: whether it is `bytes` of `value`.
-  static void take(ShmTransport& at, std::size_t bytes, unsigned value = 1,
-                   Priority priority = Priority::low) {
+  static void take(ShmTransport& at, std::size_t bytes, unsigned value = 1) {
     at.progress();
-    const Transport::View view = at.receive(priority);
+    const Transport::View view = at.receive(Priority::low);
     ASSERT_TRUE(view);
     const std::optional<Payload> payload = at.payload_of(view);
     ASSERT_TRUE(payload);
