@@ -2,12 +2,7 @@
 // that throw, which do not keep it from its end.
 #include <am/collectives.hpp>
 
-#include <am/error.hpp>
 #include <am/global.hpp>
-#include <array>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "support/catching.hpp"
 #include "support/job.hpp"

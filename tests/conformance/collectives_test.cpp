@@ -1,21 +1,11 @@
 // Operations of all nodes together: the barrier, broadcast, reductions, gathering.
 #include <am/collectives.hpp>
 
-#include <algorithm>
 #include <am/counters.hpp>
-#include <am/error.hpp>
 #include <am/global.hpp>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <csignal>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
-#include "core/node/engine.hpp"
 #include "core/together/collectives.hpp"
 #include "support/job.hpp"
 

@@ -3,11 +3,6 @@
 #include <am/collectives.hpp>
 #include <am/global.hpp>
 
-#include <algorithm>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "support/job.hpp"
 
 namespace default_handler_test {

@@ -1,10 +1,6 @@
 // Clauses 1 and 2 of the contract: what was accepted is delivered exactly once, and in order between two nodes at one priority, unless
 // it was sent unordered; under random loads, from several senders, in all sizes, to oneself, in a job of 64 nodes. Ordered ones keep
 // their order whatever passes between them; where a network mixes unordered ones they are seen to overtake.
-#include <algorithm>
-#include <array>
-#include <string>
-#include <vector>
 
 #include "support/job.hpp"
 

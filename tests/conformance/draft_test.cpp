@@ -1,7 +1,5 @@
 // Drafts: payloads written in place. A draft holds its link until it is committed or dropped; what was written arrives,
 // whatever happens in between; a dropped one leaves no trace.
-#include <algorithm>
-#include <vector>
 
 #include "support/job.hpp"
 

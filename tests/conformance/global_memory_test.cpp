@@ -2,14 +2,9 @@
 // stands between (threads_with_faults).
 #include <am/global.hpp>
 
-#include <algorithm>
 #include <am/collectives.hpp>
-#include <am/error.hpp>
-#include <array>
 #include <cstring>
 #include <numeric>
-#include <thread>
-#include <vector>
 
 #include "support/catching.hpp"
 #include "support/job.hpp"

@@ -4,12 +4,7 @@
 
 #include <am/collectives.hpp>
 #include <am/counters.hpp>
-#include <am/error.hpp>
-#include <array>
-#include <cstdint>
 #include <numeric>
-#include <span>
-#include <vector>
 
 #include "support/job.hpp"
 

@@ -3,11 +3,7 @@
 #include <am/am.hpp>
 #include <am/global_ptr.hpp>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <string>
-#include <vector>
 
 #include "support/job.hpp"
 

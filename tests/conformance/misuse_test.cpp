@@ -1,6 +1,5 @@
 // What the debug build checks: a poll or a wait inside a handler, a waiting send where none is allowed. Each ends the node
 // with a message that names the handler. And what every build ends: state of the wrong type.
-#include <thread>
 
 #include "support/job.hpp"
 

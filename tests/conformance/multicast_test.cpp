@@ -3,11 +3,7 @@
 #include <am/collectives.hpp>
 #include <am/multicast.hpp>
 
-#include <algorithm>
-#include <array>
 #include <map>
-#include <span>
-#include <vector>
 
 #include "support/job.hpp"
 

@@ -3,10 +3,6 @@
 // leave unread at a peer is bounded; and no load deadlocks as long as everybody keeps to the rules.
 #include <am/collectives.hpp>
 
-#include <algorithm>
-#include <array>
-#include <vector>
-
 #include "support/job.hpp"
 
 namespace networks_test {

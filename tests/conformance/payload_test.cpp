@@ -1,10 +1,6 @@
 // Payloads (clauses 1, 2 and 5): any size, in one piece or cut into packets, at both priorities, from senders that wait
 // and from those that may not, to others and to oneself; and more than 4 GiB of them in a row.
-#include <algorithm>
 #include <am/collectives.hpp>
-#include <functional>
-#include <span>
-#include <vector>
 
 #include "support/job.hpp"
 

@@ -3,12 +3,6 @@
 #include <gmock/gmock.h>
 #include <am/multicast.hpp>
 
-#include <algorithm>
-#include <array>
-#include <csignal>
-#include <string>
-#include <vector>
-
 #include "support/job.hpp"
 
 namespace peers_test {

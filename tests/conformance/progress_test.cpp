@@ -1,7 +1,6 @@
 // Clause 10 of the contract: what makes progress (poll, waits, sends that wait, barriers) and that nothing else does; and
 // that a node that waits wakes up, however long it slept. Barriers make progress in collectives_test.cpp, and sends that wait in
 // networks_test.cpp, where all send before any polls.
-#include <vector>
 
 #include "support/job.hpp"
 

@@ -1,14 +1,8 @@
 // The end of a phase of messages that nobody answers (am/settle.hpp).
 #include <am/settle.hpp>
 
-#include <am/error.hpp>
 #include <am/global.hpp>
-#include <array>
 #include <atomic>
-#include <csignal>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "support/catching.hpp"
 #include "support/job.hpp"

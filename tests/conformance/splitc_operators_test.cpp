@@ -2,14 +2,7 @@
 // the reductions and scans, what an operation of one's own promises; sizes that are none, and nodes that do not call the same.
 #include <am/splitc.hpp>
 
-#include <am/error.hpp>
-#include <array>
-#include <cstdint>
-#include <functional>
 #include <numeric>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "support/splitc.hpp"
 

@@ -2,20 +2,9 @@
 // another host stands between. The rows of the language's tables, in their order (docs/porting.md).
 #include <am/splitc.hpp>
 
-#include <algorithm>
 #include <am/counters.hpp>
-#include <am/error.hpp>
-#include <array>
-#include <csignal>
-#include <cstdint>
 #include <cstring>
-#include <functional>
 #include <numeric>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "support/catching.hpp"
 #include "support/splitc.hpp"

@@ -3,14 +3,9 @@
 #include <am/global.hpp>
 #include <am/multicast.hpp>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <numeric>
-#include <stdexcept>
-#include <vector>
 
 #include "host/relax.hpp"
 #include "support/job.hpp"

@@ -1,7 +1,5 @@
 // Timelets (clause 6): a function that runs at a time, as a low event. Never before its time, once, in the order of the
 // times; several may wait, one may be cancelled, a masked one waits.
-#include <algorithm>
-#include <vector>
 
 #include "support/job.hpp"
 

@@ -1,7 +1,4 @@
 // How programs on <am/am2.h> end: together, by AMX_SPMDExit and what it calls, or in another way, and what is said of it then.
-#include <gmock/gmock.h>
-
-#include <string>
 
 #include "process/command.hpp"
 

@@ -1,11 +1,5 @@
 // ambench as people run it: that a measure ends, prints its tables and writes its files. No figure is judged.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "process/measured.hpp"
 #include "process/surroundings.hpp"

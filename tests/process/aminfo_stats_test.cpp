@@ -1,11 +1,4 @@
 // aminfo --stats: the counters of a running job, read from outside.
-#include <gmock/gmock.h>
-#include <unistd.h>
-#include <am/start.hpp>
-
-#include <cstdio>
-#include <string>
-#include <vector>
 
 #include "process/command.hpp"
 #include "process/surroundings.hpp"

@@ -1,11 +1,4 @@
 // aminfo as people run it: what it prints where, and how it exits.
-#include <gmock/gmock.h>
-#include <sys/syscall.h>
-
-#include <fstream>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "process/command.hpp"
 #include "process/surroundings.hpp"

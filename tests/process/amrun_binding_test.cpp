@@ -1,10 +1,4 @@
 // Which cores nodes of amrun may run on.
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "process/amrun_job.hpp"
 #include "process/surroundings.hpp"

@@ -1,10 +1,4 @@
 // How jobs of amrun end: exit codes, the line that says which node failed and how, and nothing left behind.
-#include <gmock/gmock.h>
-
-#include <string>
-#include <vector>
-
-#include <am/am.hpp>
 
 #include "process/amrun_job.hpp"
 

@@ -1,21 +1,9 @@
 // Jobs of a gang take turns on the same cores: none ever runs in another's turn, nor does it notice that it stood still.
-#include <gmock/gmock.h>
 #include <sys/mman.h>
 
-#include <am/am.hpp>
-
-#include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "core/node/engine.hpp"
 #include "host/standstill.hpp"

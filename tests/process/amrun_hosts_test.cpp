@@ -1,17 +1,7 @@
 // Jobs that amrun runs across hosts, which are network namespaces here (process/namespaces.hpp): where they run, what becomes of
 // their output, and how they end. Nodes play a role here, in a scenario.
-#include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <am/am.hpp>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "process/every_example.hpp"
 #include "process/namespaces.hpp"

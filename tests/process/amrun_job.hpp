@@ -5,13 +5,8 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "core/membership/standing.hpp"
 #include "host/memory.hpp"

@@ -1,7 +1,4 @@
 // Signals that reach amrun reach its nodes.
-#include <gmock/gmock.h>
-
-#include <string>
 
 #include "process/amrun_job.hpp"
 

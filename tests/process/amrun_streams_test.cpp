@@ -1,12 +1,4 @@
 // What nodes of amrun read and write, with and without labels, and what else they inherit: environment, descriptors, limits.
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "process/amrun_job.hpp"
 #include "process/surroundings.hpp"

@@ -1,9 +1,4 @@
 // What amrun cannot start: one clear line, the exit code that shells use, and no process.
-#include <gmock/gmock.h>
-
-#include <filesystem>
-#include <string>
-#include <vector>
 
 #include "process/amrun_job.hpp"
 #include "process/surroundings.hpp"

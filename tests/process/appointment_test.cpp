@@ -1,20 +1,10 @@
 // Jobs without a launcher: each node is started with AM_JOB, and they meet at node 0's address. On this host, and across hosts,
 // which are network namespaces here (process/namespaces.hpp).
-#include <gmock/gmock.h>
 #include <spawn.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <am/am.hpp>
 
-#include <csignal>
-#include <cstdio>
-#include <functional>
-#include <map>
 #include <memory>
-#include <string>
-#include <vector>
 
-#include "process/command.hpp"
 #include "process/every_example.hpp"
 #include "process/namespaces.hpp"
 #include "support/held_port.hpp"

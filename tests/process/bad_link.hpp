@@ -3,25 +3,15 @@
 // in at one of them is written to the other one by a thread here.
 #pragma once
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <map>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "host/descriptor.hpp"
 #include "process/namespaces.hpp"

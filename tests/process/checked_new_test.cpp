@@ -1,7 +1,5 @@
 // The debug build names a handler that allocates while it interrupts the computation; with am/safe_new.hpp (tests/conformance) it may.
-#include <gtest/gtest.h>
 #include <atomic>
-#include <vector>
 
 #include "support/job.hpp"
 

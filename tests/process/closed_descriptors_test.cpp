@@ -1,10 +1,6 @@
 // A node that closes every descriptor that it does not know, as daemons do: nobody takes it for dead, also where no launcher
 // knows better; what it opens next is its own; and what it cannot have any more it is told.
-#include <gmock/gmock.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <am/am.hpp>
 
 #include "process/command.hpp"
 #include "support/job.hpp"

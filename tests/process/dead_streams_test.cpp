@@ -1,12 +1,8 @@
 // Streams whose other end dies: a reader gets what was written, then `unreachable`; so does a writer. Also of one that was spliced on.
 // And a ring of streams that wait for each other, which a report names.
-#include <gmock/gmock.h>
-#include <am/am.hpp>
 
-#include <csignal>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "process/amrun_job.hpp"
 

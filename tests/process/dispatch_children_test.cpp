@@ -1,11 +1,8 @@
 // Nodes whose handlers run beside them, or interrupt them, and that start other processes: the job goes on, and a child
 // that is not the node does it no harm.
 #include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
 
 #include <am/registers.hpp>
 

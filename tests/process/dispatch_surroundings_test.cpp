@@ -1,12 +1,7 @@
 // Nodes whose handlers run beside them, or interrupt them, when their surroundings fail: a peer dies and amrun does not learn
 // of it, the system has nothing left to begin with.
-#include <gmock/gmock.h>
-#include <am/am.hpp>
 
 #include <atomic>
-#include <csignal>
-#include <cstdlib>
-#include <string>
 #include <thread>
 
 #include "process/amrun_job.hpp"

@@ -1,23 +1,12 @@
 // Jobs over the emulated networks: examples give what they give over shared memory, also on grids of one row or column; wrong grids are refused
 // in one line; and a node that is stopped in the middle of the grid holds up nobody else.
-#include <gmock/gmock.h>
-
-#include <unistd.h>
-#include <am/am.hpp>
 
 #include <atomic>
-#include <csignal>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <span>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "process/amrun_job.hpp"
-#include "process/command.hpp"
 #include "process/every_example.hpp"
 
 namespace amrun_test::emulated_test {

@@ -3,12 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <functional>
-#include <map>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "process/command.hpp"
 

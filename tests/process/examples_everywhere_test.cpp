@@ -1,10 +1,5 @@
 // The examples over every network and in every mode of handlers: each gives what it gives over shared memory to nodes that poll.
-#include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
-#include "process/command.hpp"
 #include "process/every_example.hpp"
 #include "support/cells.hpp"
 

@@ -1,14 +1,7 @@
 // Every example, alone and under amrun, and some in every way to start a job. And what they say to bad arguments.
-#include <gmock/gmock.h>
 
-#include <array>
 #include <iterator>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "process/command.hpp"
 #include "process/open_mpi.hpp"
 #include "support/random.hpp"
 

@@ -1,10 +1,6 @@
 // Critical sections against arrivals, where handlers run beside the computation or in the middle of it: what both change
 // stays whole. Three nodes do a mix of everything, by a seed, and nobody waits before a change.
 #include <am/draft.hpp>
-#include <am/events.hpp>
-
-#include <array>
-#include <cstdint>
 
 #include "support/job.hpp"
 

@@ -2,17 +2,9 @@
 // What is no use of the node, and so allowed: dispatch_children_test.cpp, and the last tests here.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <cstdlib>
-#include <string>
 
 #include <am/am.hpp>
 #include <am/collectives.hpp>
-#include <am/draft.hpp>
-#include <am/events.hpp>
 #include <am/global.hpp>
 #include <am/multicast.hpp>
 #include <am/registers.hpp>

@@ -1,18 +1,13 @@
 // The handler thread as the system sees it. Where it shares a processor with its node's computation, each turn that it takes is
 // one that the computation does not have; and when it has had more than its share it waits, and so do the events.
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include <am/am.hpp>
 
 #include <atomic>
-#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <string>
 #include <thread>
 
 #include "process/surroundings.hpp"

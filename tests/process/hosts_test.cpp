@@ -3,26 +3,13 @@
 #include "support/hosts.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
-#include <am/error.hpp>
 #include <am/global.hpp>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <csignal>
 #include <cstring>
 #include <latch>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "core/membership/standing.hpp"
-#include "core/node/engine.hpp"
-#include "support/check.hpp"
 #include "support/job.hpp"
-#include "support/random.hpp"
 
 namespace hosts_test {
 

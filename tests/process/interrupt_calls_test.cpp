@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>

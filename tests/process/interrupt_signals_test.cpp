@@ -4,15 +4,10 @@
 #if !defined(__SANITIZE_THREAD__)
 
 #include <sys/time.h>
-#include <am/error.hpp>
 
 #include <atomic>
-#include <csignal>
-#include <cstdint>
-#include <vector>
 
 #include "host/relax.hpp"
-#include "support/check.hpp"
 
 namespace interrupt_signals_test {
 

@@ -9,12 +9,8 @@
 
 #include <sched.h>
 #include <ucontext.h>
-#include <am/events.hpp>
 
-#include <array>
 #include <atomic>
-#include <csignal>
-#include <cstdint>
 
 #include "host/relax.hpp"
 

@@ -4,24 +4,11 @@
 // In every round one node is the victim and dies once it has done so many things: in its computation, inside a handler,
 // with a message half written, in a commit (AM_FAULTS), deaf while the others fill its queues, or by a signal from outside
 // at whatever it just does. Jobs of programs that do not care end with it; programs that set on_peer_death go on.
-#include <gmock/gmock.h>
 
 #include <am/collectives.hpp>
 #include <bit>
-#include <csignal>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
 
-#include "process/amrun_job.hpp"
 #include "process/killed_nodes_traffic.hpp"
-#include "support/random.hpp"
 
 namespace amrun_test::killed_nodes_test {
 

@@ -4,19 +4,10 @@
 // A check that fails throws (support/check.hpp), also out of handlers.
 #pragma once
 
-#include <algorithm>
-#include <am/am.hpp>
-#include <array>
-#include <csignal>
-#include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/node/engine.hpp"
 #include "process/amrun_job.hpp"

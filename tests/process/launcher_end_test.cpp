@@ -1,13 +1,7 @@
 // amrun is killed while two processes lie between it and its nodes, so that the kernel tells neither of its end: the nodes
 // notice it themselves, whatever they do, and end.
-#include <gmock/gmock.h>
 
-#include <am/am.hpp>
-#include <chrono>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "host/relax.hpp"
 #include "process/amrun_job.hpp"

@@ -1,23 +1,7 @@
 // Nodes that end in unusual ways, and living ones that look dead: nothing is delivered twice, nobody waits for ever.
-#include <gmock/gmock.h>
-#include <unistd.h>
-#include <am/am.hpp>
-#include <am/draft.hpp>
 #include <am/multicast.hpp>
 
-#include <array>
 #include <atomic>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <functional>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "process/command.hpp"
 #include "support/job.hpp"

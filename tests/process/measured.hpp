@@ -2,19 +2,10 @@
 #pragma once
 
 #include <fnmatch.h>
-#include <gmock/gmock.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "process/command.hpp"
 

@@ -3,12 +3,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "process/command.hpp"
 

@@ -1,8 +1,5 @@
 // What programs on <am/cmam.h> and <am/gam.h> hear when they break the rules, as by a handler that is none, and when nodes do not run
 // the same program.
-#include <gmock/gmock.h>
-
-#include <string>
 
 #include "process/command.hpp"
 

@@ -1,8 +1,6 @@
 // Open MPI's mpirun, as tests start it.
 #pragma once
 
-#include <cstdlib>
-
 #include "process/command.hpp"
 
 namespace process_test {

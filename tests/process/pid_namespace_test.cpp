@@ -2,14 +2,7 @@
 // stranger, takes a peer for dead that lives, or for living that is dead.
 //
 // Of its two roles, one is played in a new namespace.
-#include <gmock/gmock.h>
 #include <sched.h>
-#include <sys/wait.h>
-
-#include <am/am.hpp>
-#include <cstdio>
-#include <string>
-#include <vector>
 
 #include "process/command.hpp"
 

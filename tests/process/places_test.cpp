@@ -1,9 +1,4 @@
 // A process that comes into the place of a node that is there, or was: it is refused, and the node never notices.
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <string>
 
 #include "support/job.hpp"
 

@@ -1,8 +1,4 @@
 // Programs that open libraries with handlers before they join their job: on all nodes, or the job is refused.
-#include <gmock/gmock.h>
-
-#include <string>
-#include <vector>
 
 #include "process/command.hpp"
 

@@ -1,29 +1,13 @@
 // Jobs that Open MPI's mpirun starts.
-#include <fcntl.h>
-#include <gmock/gmock.h>
-#include <poll.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <algorithm>
 #include <am/error.hpp>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "core/job/job.hpp"
 #include "core/settings/settings.hpp"
-#include "process/command.hpp"
 #include "process/open_mpi.hpp"
 #include "process/pmix_leaks.hpp"
-#include "process/roles.hpp"
 
 namespace am::core::pmix_test {
 

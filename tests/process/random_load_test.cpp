@@ -3,14 +3,11 @@
 // message is counted where it is sent and where it runs, and the counts of all nodes agree at every barrier.
 //
 // TEST_SECONDS says for how long (2); ten minutes are for a person to run.
-#include <gtest/gtest.h>
 #include <am/collectives.hpp>
 #include <am/multicast.hpp>
 #include <am/safe_new.hpp>
 
-#include <array>
 #include <numeric>
-#include <vector>
 
 #include "support/job.hpp"
 

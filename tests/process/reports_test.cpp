@@ -4,7 +4,6 @@
 #include <am/am.hpp>
 
 #include <fstream>
-#include <string>
 
 #include "support/job.hpp"
 

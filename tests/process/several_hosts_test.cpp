@@ -1,24 +1,10 @@
 // Jobs across hosts, which are network namespaces here (process/namespaces.hpp), started by mpirun. A node may be the one that cuts cables.
-#include <gmock/gmock.h>
-#include <unistd.h>
-#include <am/am.hpp>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <map>
-#include <set>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "process/bad_link.hpp"
 #include "process/every_example.hpp"
-#include "process/namespaces.hpp"
 #include "process/open_mpi.hpp"
-#include "support/random.hpp"
 
 namespace process_test::several_hosts_test {
 

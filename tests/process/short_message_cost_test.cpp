@@ -7,25 +7,16 @@
 //
 // The nodes poll and never wait: waiting may yield and sleep, that is its purpose. Where the flood itself has to give the
 // processor to the other node, it yields with a mark in an argument that the kernel ignores, and the filter lets pass.
-#include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <ucontext.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
-#include <vector>
 
 #include "support/job.hpp"
 

@@ -1,11 +1,7 @@
 // Jobs of Slurm, with srun --mpi=pmix, on two hosts that are namespaces (slurm.sh). Skipped, with the reason, where Slurm is not
 // installed, or does not start.
-#include <gmock/gmock.h>
 
-#include <filesystem>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "process/every_example.hpp"
 

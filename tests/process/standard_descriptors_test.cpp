@@ -2,15 +2,7 @@
 // they would print.
 //
 // Its role takes how nodes are made, and which of the three to do without.
-#include <gmock/gmock.h>
 
-#include <am/am.hpp>
-#include <cerrno>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "process/command.hpp"
 #include "process/open_mpi.hpp"
 
 namespace process_test::standard_descriptors_test {

@@ -3,14 +3,6 @@
 // no memfd, a small /dev/shm or none.
 //
 // The programs are the examples, and this one in a few roles.
-#include <gmock/gmock.h>
-#include <sys/syscall.h>
-
-#include <algorithm>
-#include <am/am.hpp>
-#include <cstdio>
-#include <string>
-#include <vector>
 
 #include "process/command.hpp"
 #include "process/surroundings.hpp"

@@ -1,13 +1,9 @@
 // Pages that `amsim --trace` writes, opened in a browser: what their script draws of a machine, for which cycle and message, and how
 // it looks. Chromium without a window, which Debian's package chromium brings.
-#include <gmock/gmock.h>
 
-#include <fstream>
 #include <memory>
 #include <regex>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "emulated_hw/kit/trace_views.hpp"
 #include "process/command.hpp"

@@ -1,12 +1,6 @@
 // Errors that nobody catches: one line, which names the node and the handler that threw, and exit code 1.
-#include <gmock/gmock.h>
-#include <am/am.hpp>
 
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <stdexcept>
-#include <string>
 #include <thread>
 
 #include "core/node/engine.hpp"

@@ -1,17 +1,8 @@
 // The watchdog names the node that hangs, the handler that loops or crashes, and what the others do meanwhile: from amrun,
 // from a thread of a node, and on a signal.
-#include <gmock/gmock.h>
-#include <signal.h>
-#include <am/am.hpp>
 
-#include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include "core/node/engine.hpp"
 #include "process/amrun_job.hpp"
 #include "support/job.hpp"
 

@@ -1,9 +1,6 @@
 // A job of AMX for the tests of <am/am2.h>: each node has one endpoint, a segment and a handler, and sees what comes.
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
 #include "support/am2.hpp"
 #include "support/patterns.hpp"
 

@@ -4,10 +4,6 @@
 
 #include <am/cmam.h>
 
-#include <array>
-#include <cstdint>
-#include <functional>
-
 #include "support/job.hpp"
 
 namespace test {

@@ -20,11 +20,8 @@
 
 #include <deque>
 #include <iostream>
-#include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "support/model_access.hpp"
 

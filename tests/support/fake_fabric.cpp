@@ -1,7 +1,5 @@
-#include "support/fake_fabric.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "support/fake_world.hpp"
 

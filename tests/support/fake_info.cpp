@@ -2,7 +2,6 @@
 #include <rdma/fi_errno.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 
 #include "support/fake_fabric.hpp"

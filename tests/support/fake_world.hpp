@@ -4,15 +4,11 @@
 #include <rdma/fi_eq.h>
 #include <sys/eventfd.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "support/fake_fabric.hpp"
 

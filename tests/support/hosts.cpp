@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <utility>
 
 #include "core/job/several_hosts.hpp"
 #include "core/node/threads.hpp"

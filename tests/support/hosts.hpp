@@ -3,14 +3,9 @@
 #pragma once
 
 #include <am/node.hpp>
-#include <atomic>
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <string_view>
-#include <vector>
 
 #include "core/settings/settings.hpp"
 #include "host/memory.hpp"

@@ -2,22 +2,9 @@
 
 #include "support/hosts.hpp"
 
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <am/impl/interrupt_safe.hpp>
 
 #include <bit>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace test {
 

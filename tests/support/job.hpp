@@ -21,19 +21,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <ostream>
-#include <span>
-#include <string>
 #include <thread>
 #include <type_traits>
-#include <vector>
 
 #include "core/node/engine.hpp"
 #include "core/settings/settings.hpp"

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdio>
-#include <string>
 
 #include "support/choices.hpp"
 #include "support/weak_memory.hpp"

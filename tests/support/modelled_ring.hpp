@@ -9,7 +9,6 @@
 
 // All that packet.hpp and ring.hpp include, before the namespace opens.
 #include <am/types.hpp>
-#include <atomic>
 #include <map>
 
 #include "support/model_access.hpp"

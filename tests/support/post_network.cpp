@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <tuple>
 
 #include "host/heavy_fence.hpp"
 #include "support/random.hpp"

@@ -1,9 +1,6 @@
 // What tests of the old interfaces share where things go wrong: what a handler throws, and a node that dies.
 #pragma once
 
-#include <csignal>
-#include <stdexcept>
-
 #include "support/job.hpp"
 
 namespace test {

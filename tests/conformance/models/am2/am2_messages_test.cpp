@@ -1,7 +1,4 @@
 // <am/am2.h>: messages to oneself, tokens, bundles that are polled or not, waits, floods and limits: on every network and mode.
-#include <algorithm>
-#include <cstring>
-#include <vector>
 
 #include "support/am2_job.hpp"
 

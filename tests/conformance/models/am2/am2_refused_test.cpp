@@ -1,8 +1,5 @@
 // <am/am2.h>: what comes back and why: tags, entries, endpoints, nodes, handlers, ranges and lengths that are not there, or not any
 // more, of requests and of replies; and what a call refuses at once.
-#include <algorithm>
-#include <array>
-#include <vector>
 
 #include "models/am2/state.hpp"
 #include "support/am2_job.hpp"

@@ -1,8 +1,4 @@
 // <am/am2.h>: bundles, endpoints, tags, tables, segments, events: each row of the reference's set-up table, and its errors.
-#include <algorithm>
-#include <array>
-#include <string_view>
-#include <vector>
 
 #include "support/am2.hpp"
 

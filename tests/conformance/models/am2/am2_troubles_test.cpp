@@ -1,5 +1,4 @@
 // <am/am2.h> where things go wrong: handlers that throw, nodes that leave or die while others count on them.
-#include <vector>
 
 #include "conformance/models/troubles.hpp"
 #include "support/am2_job.hpp"

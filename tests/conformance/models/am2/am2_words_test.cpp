@@ -1,9 +1,5 @@
 // <am/am2.h>: the words of a message. Each kind has calls for 0 to 16 of them: requests and their replies, short, medium and bulk,
 // those that do not wait, and gets: on every network and mode. How wide a word is; and what the older names of the calls stand for.
-#include <algorithm>
-#include <array>
-#include <string_view>
-#include <vector>
 
 #include "support/am2_job.hpp"
 

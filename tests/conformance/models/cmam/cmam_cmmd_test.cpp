@@ -2,11 +2,7 @@
 #include <am/cmam.h>
 #include <am/am.hpp>
 
-#include <array>
-
-#include "support/check.hpp"
 #include "support/cmam.hpp"
-#include "support/job.hpp"
 
 namespace cmam_cmmd_test {
 

@@ -6,13 +6,9 @@
 #include <am/am.hpp>
 
 #include <atomic>
-#include <functional>
 #include <new>
-#include <thread>
 
-#include "support/check.hpp"
 #include "support/cmam.hpp"
-#include "support/job.hpp"
 
 namespace cmam_interrupts_test {
 

@@ -4,13 +4,8 @@
 #include <am/cmam.h>
 #include <am/am.hpp>
 
-#include <array>
-#include <functional>
-
 #include "conformance/models/cmam/cmam_words.h"
-#include "support/check.hpp"
 #include "support/cmam.hpp"
-#include "support/job.hpp"
 
 namespace cmam_test {
 

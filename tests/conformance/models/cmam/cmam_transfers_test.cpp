@@ -1,15 +1,8 @@
 // Transfers of CMAM and CMAML into memory (<am/cmam.h>): CMAM_xfer into segments, CMAML_scopy into receive ports.
 #include <am/cmam.h>
 
-#include <algorithm>
-#include <array>
-#include <vector>
-
-#include "support/check.hpp"
 #include "support/cmam.hpp"
-#include "support/job.hpp"
 #include "support/patterns.hpp"
-#include "support/random.hpp"
 
 namespace cmam_transfers_test {
 

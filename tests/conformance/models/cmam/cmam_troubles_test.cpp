@@ -1,12 +1,9 @@
 // <am/cmam.h> where things go wrong: handlers that throw, in the middle of what else is under way.
 #include <am/cmam.h>
 
-#include <array>
 #include <atomic>
-#include <thread>
 
 #include "conformance/models/troubles.hpp"
-#include "support/job.hpp"
 
 namespace cmam_troubles_test {
 

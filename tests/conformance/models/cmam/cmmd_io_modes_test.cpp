@@ -2,18 +2,11 @@
 // are processes.
 #include <am/cmmd.h>
 #include <fcntl.h>
-#include <unistd.h>
 #include <am/am.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdio>
-#include <string>
 
-#include "support/check.hpp"
 #include "support/cmam.hpp"
-#include "support/job.hpp"
 
 namespace cmmd_io_modes_test {
 

@@ -3,17 +3,12 @@
 #include <sys/mman.h>
 #include <am/am.hpp>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <new>
 #include <numeric>
 #include <utility>
-#include <vector>
 
-#include "support/check.hpp"
 #include "support/cmam.hpp"
-#include "support/job.hpp"
 
 namespace cmmd_messages_test {
 

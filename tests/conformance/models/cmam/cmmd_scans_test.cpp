@@ -3,14 +3,9 @@
 #include <am/cmmd.h>
 #include <am/am.hpp>
 
-#include <array>
 #include <limits>
-#include <vector>
 
-#include "core/node/engine.hpp"
-#include "support/check.hpp"
 #include "support/cmam.hpp"
-#include "support/job.hpp"
 
 namespace cmmd_scans_test {
 

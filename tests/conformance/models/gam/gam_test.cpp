@@ -2,12 +2,6 @@
 #include <am/gam.h>
 #include <am/am.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <functional>
-#include <vector>
-
 #include "support/job.hpp"
 #include "support/patterns.hpp"
 

@@ -2,7 +2,6 @@
 #include <am/gam.h>
 
 #include "conformance/models/troubles.hpp"
-#include "support/job.hpp"
 
 namespace gam_troubles_test {
 
