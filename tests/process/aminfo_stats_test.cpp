@@ -18,7 +18,7 @@ void counted_by_aminfo(am::Request& request, std::uint64_t) { ++request.state<in
   std::fflush(stdout);
   for (;;) pause();
 }
-int send_seven_each_way() {
+const process_test::Role send_seven_each_way("send_seven_each_way", [] {
   am::run_threads(2, [](am::Node& node) {
     int received = 0;
     node.attach(received);
@@ -29,8 +29,8 @@ int send_seven_each_way() {
     for (;;) pause();
   });
   return 0;
-}
-int do_nothing() { stay(); }
+});
+const process_test::Role do_nothing("do_nothing", [] { stay(); });
 
 /// A process that does something and then stays until it is killed.
 class Resident {
@@ -58,8 +58,7 @@ TEST(AminfoStats, ShowsEveryNodeOfAJobThatRuns) {
 
 TEST(AminfoStats, ShowsTheRoutersOfAnEmulatedNetwork) {
   const Resident job("send_seven_each_way", {"AM_TRANSPORT=t1:1x2"});
-  const Outcome shown = aminfo(job.pid());
-  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  const Outcome shown = expect_end(aminfo(job.pid()), 0);
   for (const char* const node : {"0", "1"}) {
     EXPECT_THAT(shown.out, HasSubstr("its T1 router, at row 0, column " + std::string(node) + " of 1x2\n"));
     EXPECT_THAT(shown.out, ContainsRegex("  node " + std::string(node) + " +low +[01] +7 +0\n"));
@@ -97,8 +96,5 @@ TEST(AminfoStats, TakesOneProcessNumber) {
                Not(HasSubstr("node")));
   }
 }
-
-const process_test::Roles roles = {{"send_seven_each_way", process_test::role<send_seven_each_way>},
-                                   {"do_nothing", process_test::role<do_nothing>}};
 
 }  // namespace aminfo_stats_test

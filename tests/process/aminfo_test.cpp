@@ -67,9 +67,8 @@ bool has_provider(const std::string& name) {
 }
 
 TEST(Aminfo, ListsTheProvidersOfLibfabric) {
-  const Outcome run = aminfo({});
-  EXPECT_EQ(run.exit_code, 0);
-  EXPECT_THAT(run.out, ContainsRegex("\n  ofi +libfabric +(usable|not usable: [^\n]+)\n"));
+  const Outcome run =
+      expect_end(aminfo({}), 0, _, ContainsRegex("\n  ofi +libfabric +(usable|not usable: [^\n]+)\n"));
   if (run.out.find("providers of libfabric") == std::string::npos) GTEST_SKIP() << "no libfabric here";
   EXPECT_THAT(
       run.out,
@@ -120,8 +119,7 @@ TEST(Aminfo, RefusesWrongArgumentsInOneLine) {
 }
 
 TEST(Doctor, FindsThisMachineFit) {
-  const Outcome run = aminfo({"--doctor"}, {"PATH=/usr/bin:/bin"});
-  EXPECT_EQ(run.exit_code, 0) << run.out;
+  const Outcome run = expect_end(aminfo({"--doctor"}, {"PATH=/usr/bin:/bin"}), 0);
   for (const char* const subject :
        {"settings", "shared memory", "futex", "membarrier", "not used", "memory", "open files", "cores",
         "binding", "processor time", "PMIx", "libfabric", "host name"}) {

@@ -10,23 +10,22 @@ using testing::MatchesRegex;
 
 // What nodes do.
 
-void show_cores(const Node&) {
+const JoinedRole show_cores("show_cores", [](const Node&) {
   const cpu_set_t set = own_processors();
   std::string line = "cores";
   for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &set)) line.append(" ").append(std::to_string(cpu));
   }
   Node::print(line);
-}
+});
 
 // Tests.
 
 TEST(AmrunBinding, BoundNodesHaveACoreEach) {
   const cpu_set_t usable = own_processors();
-  Amrun amrun(job({"--bind", "core", "--report-bindings"}, {"show_cores"}));
-  EXPECT_EQ(amrun.exit_code(), 0);
-  const std::vector<std::string> lines = lines_of(amrun.out());
-  const std::vector<std::string> reported = lines_of(amrun.err());
+  const Outcome amrun = expect_end(run_job({"--bind", "core", "--report-bindings"}, {"show_cores"}), 0);
+  const std::vector<std::string> lines = lines_of(amrun.out);
+  const std::vector<std::string> reported = lines_of(amrun.err);
   ASSERT_FALSE(lines.empty());
   EXPECT_EQ(reported.size(), lines.size());
   for (const std::string& line : reported)
@@ -48,21 +47,19 @@ TEST(AmrunBinding, BindingKeepsToTheProcessorsOfAmrun) {
   for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &usable)) last = cpu;
   }
-  Amrun amrun(job({"-n", "3", "--bind", "core"}, {"show_cores"}),
-              {.in_child = [last] { process_test::stay_on(last); }});
-  EXPECT_EQ(amrun.exit_code(), 0);
-  for (const std::string& line : lines_of(amrun.out())) EXPECT_EQ(line, "cores " + std::to_string(last));
+  const Outcome amrun = expect_end(run_job({"-n", "3", "--bind", "core"}, {"show_cores"},
+                                           {.in_child = [last] { process_test::stay_on(last); }}),
+                                   0);
+  for (const std::string& line : lines_of(amrun.out)) EXPECT_EQ(line, "cores " + std::to_string(last));
 }
 
 TEST(AmrunBinding, UnboundNodesMayRunWhereAmrunMay) {
-  Amrun amrun(job({"-n", "2", "--bind", "none", "--report-bindings"}, {"show_cores"}));
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_EQ(amrun.err(), "amrun: nodes are not bound to cores\n");
-  const std::vector<std::string> lines = lines_of(amrun.out());
+  const Outcome amrun =
+      expect_end(run_job({"-n", "2", "--bind", "none", "--report-bindings"}, {"show_cores"}), 0,
+                 "amrun: nodes are not bound to cores\n");
+  const std::vector<std::string> lines = lines_of(amrun.out);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0], lines[1]);
 }
-
-const Roles roles = {{"show_cores", joined<show_cores>}};
 
 }  // namespace amrun_test::amrun_binding_test

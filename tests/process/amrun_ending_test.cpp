@@ -9,10 +9,10 @@ using namespace testing;
 
 // What nodes do.
 
-void succeed(const Node& node) { node.wait_for_all(); }
+const JoinedRole succeed("succeed", [](const Node& node) { node.wait_for_all(); });
 
 // The named node does what it is told once all have joined, the others wait for their end.
-int fail(const Arguments& arguments) {
+const Role fail("fail", [](const Arguments& arguments) {
   const Node node = Node::joined();
   node.wait_for_all();
   if (std::to_string(node.rank()) != arguments.at(0)) Node::hang();
@@ -27,34 +27,34 @@ int fail(const Arguments& arguments) {
     return std::stoi(arguments.at(2));
   }
   return 0;  // without leaving
-}
+});
 
-int never_join(const Arguments& arguments) {
+const Role never_join("never_join", [](const Arguments& arguments) {
   const Node node;
   if (node.rank() == 0) return std::stoi(arguments.at(0));
   Node::hang();
-}
+});
 
 // As a program does, not as a card.
-int join_and_hang(const Arguments&) {
+const Role join_and_hang("join_and_hang", [] {
   try {
     am::start(0, nullptr);
   } catch (const am::Error&) {
     return 1;
   }
   Node::hang();
-}
+});
 
-int ignore_sigterm(const Arguments&) {
+const Role ignore_sigterm("ignore_sigterm", [] {
   signal(SIGTERM, SIG_IGN);
   const Node node = Node::joined();
   node.wait_for_all();
   if (node.rank() == 0) return 3;
   Node::hang();
-}
+});
 
 // Node 1 dies, the others see it and go on.
-int survive(const Arguments&) {
+const Role survive("survive", [] {
   const Node node;
   node.join(true);
   node.wait_for_all();
@@ -64,17 +64,17 @@ int survive(const Arguments&) {
   const bool told = dead.wait_status.load() == SIGKILL && node.board().job().departures.load() >= 1;
   node.leave();
   return told ? 0 : 5;
-}
+});
 
-int survive_and_hang(const Arguments&) {
+const Role survive_and_hang("survive_and_hang", [] {
   const Node node;
   node.join(true);
   node.wait_for_all();
   Node::hang();
-}
+});
 
 // Node 1 leaves with a code, the others see that it has left and succeed.
-int survive_a_verdict(const Arguments& arguments) {
+const Role survive_a_verdict("survive_a_verdict", [](const Arguments& arguments) {
   const Node node;
   node.join(true);
   node.wait_for_all();
@@ -84,10 +84,10 @@ int survive_a_verdict(const Arguments& arguments) {
   }
   node.leave();
   return node.rank() == 1 ? std::stoi(arguments.at(0)) : 0;
-}
+});
 
 // Leaves a process of its own session behind.
-int leave_a_daemon(const Arguments& arguments) {
+const Role leave_a_daemon("leave_a_daemon", [](const Arguments& arguments) {
   const Node node = Node::joined();
   if (node.rank() == 0 && fork() == 0) {
     setsid();
@@ -102,7 +102,7 @@ int leave_a_daemon(const Arguments& arguments) {
   }
   node.leave();
   return std::stoi(arguments.at(0));
-}
+});
 
 // Tests.
 
@@ -113,8 +113,7 @@ void expect_job_ends(const std::vector<std::string>& arguments, int exit_code, c
 }
 
 TEST(AmrunEnding, SuccessIsSilent) {
-  for (const char* nodes : {"4", "64"})
-    expect_end(Amrun(job({"-n", nodes}, {"succeed"})).outcome(), 0, IsEmpty());
+  for (const char* nodes : {"4", "64"}) expect_end(run_job({"-n", nodes}, {"succeed"}), 0, IsEmpty());
 }
 
 TEST(AmrunEnding, AnExitCodeOrASignalEndsTheJobAndIsReported) {
@@ -264,20 +263,8 @@ TEST(AmrunEnding, ANodeMayBeTheChildOfAShell) {
 
 // Some parents ignore the end of their children, and children inherit that.
 TEST(AmrunEnding, ExitCodesAreKnownWhateverAmrunInherits) {
-  Amrun amrun(job({"-n", "2"}, {"fail", "1", "exit", "7"}), {.in_child = [] { signal(SIGCHLD, SIG_IGN); }});
-  EXPECT_EQ(amrun.exit_code(), 7);
+  expect_end(run_job({"-n", "2"}, {"fail", "1", "exit", "7"}, {.in_child = [] { signal(SIGCHLD, SIG_IGN); }}),
+             7);
 }
-
-const Roles roles = {
-    {"succeed", joined<succeed>},
-    {"fail", fail},
-    {"never_join", never_join},
-    {"join_and_hang", join_and_hang},
-    {"ignore_sigterm", ignore_sigterm},
-    {"survive", survive},
-    {"survive_and_hang", survive_and_hang},
-    {"survive_a_verdict", survive_a_verdict},
-    {"leave_a_daemon", leave_a_daemon},
-};
 
 }  // namespace amrun_test::amrun_ending_test

@@ -82,7 +82,7 @@ std::size_t number(const std::string& text) { return std::stoul(text); }
 
 // FILE JOB JOBS: until each job has seen so many turns of others, this node and what it has started: a thread, and a daemon in a
 // session of its own, which always has a child.
-int take_turns(const Arguments& arguments) {
+const Role take_turns("take_turns", [](const Arguments& arguments) {
   Meeting& meeting = Meeting::at(arguments.at(0));
   const std::size_t own = number(arguments.at(1));
   const std::size_t jobs = number(arguments.at(2));
@@ -117,40 +117,37 @@ int take_turns(const Arguments& arguments) {
   while (others_go_on()) turns.look();
   node.leave();
   return meeting.together ? 3 : 0;
-}
+});
 
 // FILE JOB: until two jobs have run at once.
-int run_together(const Arguments& arguments) {
+const Role run_together("run_together", [](const Arguments& arguments) {
   Meeting& meeting = Meeting::at(arguments.at(0));
   const Node node = Node::joined();
   Turns turns(meeting, number(arguments.at(1)));
   while (!meeting.together) turns.look();
   node.leave();
-  return 0;
-}
+});
 
 // FILE JOB: beats until the first job is done.
-int beat(const Arguments& arguments) {
+const Role beat("beat", [](const Arguments& arguments) {
   Meeting& meeting = Meeting::at(arguments.at(0));
   const Node node = Node::joined();
   while (meeting.jobs[0].nodes_done == 0) meeting.jobs[number(arguments.at(1))].beats.fetch_add(1);
   node.leave();
-  return 0;
-}
+});
 
 // FILE: node 0 waits for a message for 750 ms of its job's time.
-int wait_for_long(const Arguments& arguments) {
+const Role wait_for_long("wait_for_long", [](const Arguments& arguments) {
   am::Node& node = am::start(0, nullptr);
   const am::host::JobHeader& header = node.engine().board().job();
   const std::uint64_t end_ns = am::host::running_ns(header) + 750'000'000;
   while (node.id() == 1 && am::host::running_ns(header) < end_ns) sched_yield();
   node.barrier();
   Meeting::at(arguments.at(0)).jobs[0].nodes_done = 1;
-  return 0;
-}
+});
 
 // FILE JOB: a child that the program has stopped stays stopped.
-int keep_a_child_stopped(const Arguments& arguments) {
+const Role keep_a_child_stopped("keep_a_child_stopped", [](const Arguments& arguments) {
   Meeting& meeting = Meeting::at(arguments.at(0));
   const Node node = Node::joined();
   const pid_t child = fork();
@@ -167,9 +164,9 @@ int keep_a_child_stopped(const Arguments& arguments) {
   meeting.jobs[0].nodes_done = 1;
   node.leave();
   return went_on ? 4 : 0;
-}
+});
 
-void wait_for_input(const Node& /*node*/) { (void)std::getchar(); }
+const JoinedRole wait_for_input("wait_for_input", [](const Node&) { (void)std::getchar(); });
 
 // Tests.
 
@@ -347,12 +344,5 @@ TEST_F(AmrunGang, RefusesWhatIsNone) {
   process_test::expect_refusal(Amrun({"--gang", "50ms", "true", ":", "./no"}).outcome(), 127,
                                HasSubstr("./no"));
 }
-
-const Roles roles = {{"take_turns", take_turns},
-                     {"run_together", run_together},
-                     {"beat", beat},
-                     {"wait_for_long", wait_for_long},
-                     {"keep_a_child_stopped", keep_a_child_stopped},
-                     {"wait_for_input", joined<wait_for_input>}};
 
 }  // namespace amrun_test::amrun_gang_test

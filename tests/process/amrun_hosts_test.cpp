@@ -113,7 +113,7 @@ void print_until_interrupted(am::Node& node) {
   }
 }
 
-int run_node(const Arguments& arguments) {
+const Role run_node("amrun_hosts", [](const Arguments& arguments) {
   const std::string& scenario = arguments.at(0);
   const auto who = static_cast<am::NodeId>(std::stoi(arguments.at(1)));
   if (scenario == "go on" || scenario == "stop part") signal(SIGTERM, &go_on);
@@ -144,10 +144,10 @@ int run_node(const Arguments& arguments) {
       scenario == "print" || scenario == "read" || scenario == "count" || scenario == "environment";
   if (!ends) wait_for_ever(node);
   return 0;
-}
+});
 
 /// Who survives: all others hear of the death, and then leave.
-int run_survivor(const Arguments& arguments) {
+const Role run_survivor("amrun_hosts_survivor", [](const Arguments& arguments) {
   const auto who = static_cast<am::NodeId>(std::stoi(arguments.at(0)));
   const std::string& how = arguments.at(1);
   am::Node& node = am::start(0, nullptr);
@@ -166,7 +166,7 @@ int run_survivor(const Arguments& arguments) {
   if (how == "kill part" && node.id() / (node.size() / 2) == who / (node.size() / 2)) wait_for_ever(node);
   node.wait_until([&] { return state.dead == expected; });
   return 0;
-}
+});
 
 // -- the tests ----------------------------------------------------------------------------------------------------------------
 
@@ -244,9 +244,8 @@ TEST_F(AmrunHosts, RunEveryExampleWithTheResultOfOneHost) {
 }
 
 TEST_F(AmrunHosts, TransferInTheBackground) {
-  const Outcome outcome =
-      amrun_there({"--hosts", names(":2"), example("background_transfer"), "1"}, {"AM_DISPATCH=thread"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_end(
+      amrun_there({"--hosts", names(":2"), example("background_transfer"), "1"}, {"AM_DISPATCH=thread"}), 0);
   EXPECT_EQ(count(outcome.out, " 0 values came wrong"), 4) << outcome.out;
 }
 
@@ -259,11 +258,9 @@ TEST_F(AmrunHosts, GiveNodesTheFolderTheSettingsAndTheVariablesAskedFor) {
 }
 
 TEST_F(AmrunHosts, PrintAllThatNodesPrint) {
-  const Outcome plain = run_on_four("print", 0);
-  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  const Outcome plain = expect_end(run_on_four("print", 0), 0);
   EXPECT_EQ(count(plain.out, "\n"), 4 * lines);
-  const Outcome labelled = run_scenario({"--hosts", names(":2"), "-l"}, "print");
-  EXPECT_EQ(labelled.exit_code, 0) << labelled.err;
+  const Outcome labelled = expect_end(run_scenario({"--hosts", names(":2"), "-l"}, "print"), 0);
   EXPECT_EQ(count(labelled.out, "\n"), 4 * lines);
   for (const char* label : {"[0] node 0 line", "[1] node 1 line", "[2] node 2 line", "[3] node 3 line"})
     EXPECT_EQ(count(labelled.out, label), lines) << label;
@@ -304,9 +301,10 @@ TEST_F(AmrunHosts, EndWithAHostThatIsLost) {
 
 /// Each host says why; the agents do not need the cable here.
 TEST_F(AmrunHosts, EndWhenAHostVanishes) {
-  const Outcome outcome = run_scenario({"--hosts", names(":2"), "-x", "CUT"}, "vanish", 0,
-                                       {"CUT=" + hosts_.cut_command(2, "eth0"), "AM_HOST_TIMEOUT=2s"});
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+  const Outcome outcome =
+      expect_end(run_scenario({"--hosts", names(":2"), "-x", "CUT"}, "vanish", 0,
+                              {"CUT=" + hosts_.cut_command(2, "eth0"), "AM_HOST_TIMEOUT=2s"}),
+                 1);
   for (const char* line :
        {"am: node [01]: no connection to node [23] any more: its host does not answer since 2",
         "am: node [23]: no connection to node [01] any more: its host does not answer since 2"})
@@ -314,12 +312,10 @@ TEST_F(AmrunHosts, EndWhenAHostVanishes) {
 }
 
 TEST_F(AmrunHosts, EndWithTheirHead) {
-  const Outcome terminated = run_on_four("terminate", 2);
-  EXPECT_EQ(terminated.exit_code, 143) << terminated.err;
+  const Outcome terminated = expect_end(run_on_four("terminate", 2), 143);
   EXPECT_EQ(count(terminated.err, "the job was ended by signal 15"), 1) << terminated.err;
   // That this returns says that none of its processes is left.
-  const Outcome killed = run_on_four("kill head", 2);
-  EXPECT_EQ(killed.exit_code, 137) << killed.err;
+  expect_end(run_on_four("kill head", 2), 137);
 }
 
 /// Where nodes go on, or a part hears nothing: a second signal ends all.
@@ -333,9 +329,9 @@ TEST_F(AmrunHosts, EndByAnInterruptThoughNobodyReadsWhatTheyPrint) {
   const TemporaryFile name("");
   const std::string pipe = name.path() + ".pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), S_IRUSR | S_IWUSR), 0);
-  const Outcome outcome = run_scenario({"--hosts", names(), "-x", "HEAD"}, "print until interrupted", 0, {},
-                                       " <>" + pipe + " >&0");
-  EXPECT_EQ(outcome.exit_code, 128 + SIGINT) << outcome.err;
+  expect_end(run_scenario({"--hosts", names(), "-x", "HEAD"}, "print until interrupted", 0, {},
+                          " <>" + pipe + " >&0"),
+             128 + SIGINT);
   unlink(pipe.c_str());
 }
 
@@ -364,9 +360,8 @@ TEST_F(AmrunHosts, MayBeOtherMachines) {
   if (!agent.work()) GTEST_SKIP() << "there are no time namespaces here";
   const TemporaryFile input("some input");
   for (const std::string& from : {std::string("/dev/null"), input.path()}) {
-    const Outcome outcome = run_elsewhere(names(), "read", {"AM_AGENT=" + agent.path()}, " <" + from);
-    EXPECT_EQ(outcome.exit_code, 0) << from << outcome.err;
-    EXPECT_THAT(outcome.out, HasSubstr(from == "/dev/null" ? "node 0 read 0 bytes" : "node 0 read 10 bytes"));
+    expect_end(run_elsewhere(names(), "read", {"AM_AGENT=" + agent.path()}, " <" + from), 0, _,
+               HasSubstr(from == "/dev/null" ? "node 0 read 0 bytes" : "node 0 read 10 bytes"));
   }
 }
 
@@ -383,9 +378,8 @@ TEST_F(AmrunHosts, HaveOneCount) {
 
 TEST_F(AmrunHosts, OutliveANodeWhereTheyMeanTo) {
   for (const char* how : {"kill", "kill part"}) {
-    const Outcome outcome =
-        amrun_there({"--hosts", names(":2"), this_program(), "--node", "amrun_hosts_survivor", "3", how});
-    EXPECT_EQ(outcome.exit_code, 0) << how << outcome.err;
+    expect_end(
+        amrun_there({"--hosts", names(":2"), this_program(), "--node", "amrun_hosts_survivor", "3", how}), 0);
   }
 }
 
@@ -437,8 +431,8 @@ TEST_F(AmrunHosts, FollowLinksOnEachHost) {
   for (const std::string wdir : {"", "--wdir ../run "}) {
     const TemporaryFile script("cd " + here + "/link/run && exec ../amrun --hostfile ../hosts " + wdir +
                                this_program() + " --node amrun_hosts environment 0");
-    const Outcome outcome = run(hosts_.on(1, {"sh", script.path()}), {{"AM_AGENT=" + agent.path()}});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome =
+        expect_end(run(hosts_.on(1, {"sh", script.path()}), {{"AM_AGENT=" + agent.path()}}), 0);
     EXPECT_THAT(outcome.out, AllOf(HasSubstr(here + "/1/run\n"), HasSubstr(here + "/2/run\n"))) << wdir;
   }
 }
@@ -451,7 +445,5 @@ TEST_F(AmrunHosts, DoNotMindAChattyShell) {
       run(hosts_.on(1, {amrun, "--hosts", names(), example("hello")}), {{"AM_AGENT=" + chatty.path()}}), 0, _,
       Not(HasSubstr("Welcome")));
 }
-
-const Roles roles = {{"amrun_hosts", run_node}, {"amrun_hosts_survivor", run_survivor}};
 
 }  // namespace process_test::amrun_hosts_test

@@ -17,7 +17,8 @@ namespace amrun_test {
 using process_test::Arguments;
 using process_test::expect_end;
 using process_test::lines_of;
-using process_test::Roles;
+using process_test::Outcome;
+using process_test::Role;
 using process_test::Surroundings;
 using process_test::this_program;
 using process_test::Watched;
@@ -43,6 +44,12 @@ inline std::vector<std::string> job(std::vector<std::string> options, const std:
   options.emplace_back("--node");
   options.insert(options.end(), what.begin(), what.end());
   return options;
+}
+
+/// Runs it to its end.
+inline Outcome run_job(const std::vector<std::string>& options, const std::vector<std::string>& what,
+                       const Surroundings& surroundings = {}) {
+  return Amrun(job(options, what), surroundings).outcome();
 }
 
 // What follows "pid " in each line that nodes have printed so.
@@ -106,19 +113,21 @@ class Node {
   std::shared_ptr<am::host::Memory> memory_;
 };
 
-// As a role, what a node does between joining and leaving.
-template <void (*function)(const Node&)>
-int joined(const Arguments& /*none*/) {
-  const Node node = Node::joined();
-  function(node);
-  node.leave();
-  return 0;
-}
+/// What a node does between joining and leaving.
+class JoinedRole : Role {
+ public:
+  template <class F>
+  JoinedRole(const std::string& name, F play)
+      : Role(name, [play] {
+          const Node node = Node::joined();
+          play(node);
+          node.leave();
+        }) {}
+};
 
-inline int hang(const Arguments&) {
+inline const Role hang("hang", [] {
   Node().join();
   Node::hang();
-}
-inline const Roles roles = {{"hang", hang}};
+});
 
 }  // namespace amrun_test

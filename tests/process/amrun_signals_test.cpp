@@ -9,7 +9,7 @@ using namespace testing;
 // What nodes do.
 
 // Names each signal that comes; leaves in good order after SIGTERM, unless it is to stay.
-int name_signals(const Arguments& arguments) {
+const Role name_signals("name_signals", [](const Arguments& arguments) {
   const Node node;
   sigset_t all;
   sigfillset(&all);
@@ -23,8 +23,7 @@ int name_signals(const Arguments& arguments) {
     if (number == SIGTERM && arguments.empty()) break;
   }
   node.leave();
-  return 0;
-}
+});
 
 // Tests.
 
@@ -127,7 +126,5 @@ TEST(AmrunSignals, WhatAmrunIgnoresNodesIgnore) {
   EXPECT_EQ(amrun.exit_code(), 128 + SIGKILL);
   EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node [01] .* was killed by signal 9 \\(Killed\\)\n"));
 }
-
-const Roles roles = {{"name_signals", name_signals}};
 
 }  // namespace amrun_test::amrun_signals_test

@@ -9,16 +9,16 @@ using namespace testing;
 
 // What nodes do.
 
-void read_input(const Node& node) {
+const JoinedRole read_input("read_input", [](const Node& node) {
   std::string text;
   char buffer[256];
   for (ssize_t got = 0; (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0;)
     text.append(buffer, static_cast<std::size_t>(got));
   Node::print("node " + std::to_string(node.rank()) + " read <" + text + ">");
-}
+});
 
 // Numbered lines of many lengths on both streams, in pieces that end anywhere.
-int write_lines(const Arguments& arguments) {
+const Role write_lines("write_lines", [](const Arguments& arguments) {
   const Node node = Node::joined();
   const int lines = std::stoi(arguments.at(0));
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -35,14 +35,15 @@ int write_lines(const Arguments& arguments) {
   }
   node.leave();
   return 0;
-}
+});
 
-void write_partial_line(const Node&) { std::fputs("whole\nno end", stdout); }
+const JoinedRole write_partial_line("write_partial_line",
+                                    [](const Node&) { std::fputs("whole\nno end", stdout); });
 
 constexpr std::string_view flood_line = "the quick brown fox jumps over the lazy dog\n";
 
 // So many thousand lines; then node 0 waits for the end of its input.
-int flood(const Arguments& arguments) {
+const Role flood("flood", [](const Arguments& arguments) {
   const Node node = Node::joined();
   std::string lines;
   for (int i = 0; i < 1000; ++i) lines += flood_line;
@@ -52,10 +53,10 @@ int flood(const Arguments& arguments) {
   if (node.rank() == 0 && std::getchar() != EOF) return 5;
   node.leave();
   return 0;
-}
+});
 
 // Node 1 dies as soon as it has filled its output.
-int flood_and_die(const Arguments&) {
+const Role flood_and_die("flood_and_die", [] {
   const Node node = Node::joined();
   node.wait_for_all();
   fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
@@ -65,19 +66,19 @@ int flood_and_die(const Arguments&) {
   if (node.rank() == 1) raise(SIGKILL);
   fcntl(STDOUT_FILENO, F_SETFL, 0);
   for (;;) (void)!write(STDOUT_FILENO, line.data(), line.size());
-}
+});
 
-void show_environment(const Node&) {
+const JoinedRole show_environment("show_environment", [](const Node&) {
   std::string line = "environment:";
   for (const char* name : {"AM_RANK", "AM_SIZE", "AM_STATS", "AMRUN_TEST"}) {
     const char* value = std::getenv(name);
     line += std::string(" ") + name + "=" + (value != nullptr ? value : "");
   }
   Node::print(line);
-}
+});
 
 // Descriptors beyond the standard ones, by what they are.
-void show_descriptors(const Node&) {
+const JoinedRole show_descriptors("show_descriptors", [](const Node&) {
   std::vector<std::string> open;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
@@ -88,10 +89,10 @@ void show_descriptors(const Node&) {
   line << "descriptors " << open.size() << ":";
   for (const std::string& what : open) line << " " << what;
   Node::print(line.str());
-}
+});
 
 // Node 0 starts a job of its own, whose nodes show what they have.
-int start_inner_job(const Arguments& arguments) {
+const Role start_inner_job("start_inner_job", [](const Arguments& arguments) {
   const Node node;
   // Descriptors are inherited unless somebody minds; joining minds, this node does not.
   fcntl(std::stoi(std::getenv("AM_HOST_MEMORY_FD")), F_SETFD, 0);
@@ -103,9 +104,9 @@ int start_inner_job(const Arguments& arguments) {
   }
   node.leave();
   return status == 0 ? 0 : 5;
-}
+});
 
-void show_limits_and_signals(const Node&) {
+const JoinedRole show_limits_and_signals("show_limits_and_signals", [](const Node&) {
   sigset_t mask;
   sigprocmask(SIG_SETMASK, nullptr, &mask);
   int blocked = 0;
@@ -114,7 +115,7 @@ void show_limits_and_signals(const Node&) {
   sigaction(SIGPIPE, nullptr, &pipe);
   Node::print("files " + std::to_string(sysconf(_SC_OPEN_MAX)) + " blocked " + std::to_string(blocked) +
               " pipe " + (pipe.sa_handler == SIG_DFL ? "default" : "changed"));
-}
+});
 
 // Tests.
 
@@ -131,11 +132,11 @@ TEST(AmrunStreams, InputGoesToNodeZero) {
 }
 
 TEST(AmrunStreams, OutputIsAsItWasWithoutLabels) {
-  expect_end(Amrun(job({"-n", "1"}, {"write_partial_line"})).outcome(), 0, IsEmpty(), "whole\nno end");
+  expect_end(run_job({"-n", "1"}, {"write_partial_line"}), 0, IsEmpty(), "whole\nno end");
 }
 
 TEST(AmrunStreams, LabelsNameTheNode) {
-  const process_test::Outcome outcome = Amrun(job({"-n", "3", "-l"}, {"write_partial_line"})).outcome();
+  const process_test::Outcome outcome = run_job({"-n", "3", "-l"}, {"write_partial_line"});
   expect_end(outcome, 0, IsEmpty());
   EXPECT_THAT(process_test::sorted_lines(outcome.out),
               ElementsAre("[0] no end", "[0] whole", "[1] no end", "[1] whole", "[2] no end", "[2] whole"));
@@ -145,9 +146,9 @@ TEST(AmrunStreams, LabelsNameTheNode) {
 TEST(AmrunStreams, LabelledLinesAreWholeUnderLoad) {
   constexpr int nodes = 16;
   constexpr int lines = 3000;
-  Amrun amrun(job({"-n", std::to_string(nodes), "-l"}, {"write_lines", std::to_string(lines)}));
-  EXPECT_EQ(amrun.exit_code(), 0);
-  for (const std::string& text : {amrun.out(), amrun.err()}) {
+  const Outcome amrun =
+      expect_end(run_job({"-n", std::to_string(nodes), "-l"}, {"write_lines", std::to_string(lines)}), 0);
+  for (const std::string& text : {amrun.out, amrun.err}) {
     std::vector<int> next(nodes, 0);
     for (const std::string& line : lines_of(text)) {
       int node = -1;
@@ -203,19 +204,20 @@ TEST(AmrunStreams, AFullDeviceIsNotSuccess) {
 }
 
 TEST(AmrunStreams, MoreNodesThanDescriptors) {
-  Amrun amrun(job({"-n", "64", "-l"}, {"write_partial_line"}),
-              {.in_child = [] { process_test::limit(RLIMIT_NOFILE, 32); }});
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_EQ(lines_of(amrun.out()).size(), 128u);
+  const Outcome amrun = expect_end(run_job({"-n", "64", "-l"}, {"write_partial_line"},
+                                           {.in_child = [] { process_test::limit(RLIMIT_NOFILE, 32); }}),
+                                   0);
+  EXPECT_EQ(lines_of(amrun.out).size(), 128u);
 }
 
 TEST(AmrunStreams, WorksWithoutStandardDescriptors) {
-  Amrun amrun(job({"-n", "2"}, {"read_input"}), {.in_child = [] {
-                close(STDIN_FILENO);
-                close(STDOUT_FILENO);
-              }});
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_THAT(amrun.err(), IsEmpty());
+  expect_end(run_job({"-n", "2"}, {"read_input"},
+                     {.in_child =
+                          [] {
+                            close(STDIN_FILENO);
+                            close(STDOUT_FILENO);
+                          }}),
+             0, IsEmpty());
 }
 
 TEST(AmrunStreams, TheEnvironmentIsPassedOnButForThePlaceInAnOuterJob) {
@@ -228,37 +230,25 @@ TEST(AmrunStreams, TheEnvironmentIsPassedOnButForThePlaceInAnOuterJob) {
 
 TEST(AmrunStreams, NodesGetNoDescriptorsOfAmrun) {
   for (const std::vector<std::string>& options : {std::vector<std::string>{"-n", "3"}, {"-n", "3", "-l"}}) {
-    Amrun amrun(job(options, {"show_descriptors"}), {.in_child = close_inherited});
-    EXPECT_EQ(amrun.exit_code(), 0);
-    EXPECT_THAT(lines_of(amrun.out()), Each(HasSubstr("descriptors 1: /memfd:libam")));
+    const Outcome amrun =
+        expect_end(run_job(options, {"show_descriptors"}, {.in_child = close_inherited}), 0);
+    EXPECT_THAT(lines_of(amrun.out), Each(HasSubstr("descriptors 1: /memfd:libam")));
   }
 }
 
 TEST(AmrunStreams, AJobMayRunInsideAJob) {
-  expect_end(Amrun(job({"-n", "3"}, {"start_inner_job", "show_environment"})).outcome(), 0, _,
+  expect_end(run_job({"-n", "3"}, {"start_inner_job", "show_environment"}), 0, _,
              AllOf(HasSubstr("AM_RANK=0 AM_SIZE=2"), HasSubstr("AM_RANK=1 AM_SIZE=2")));
-  Amrun descriptors(job({"-n", "3"}, {"start_inner_job", "show_descriptors"}), {.in_child = close_inherited});
-  EXPECT_EQ(descriptors.exit_code(), 0);
-  EXPECT_THAT(lines_of(descriptors.out()), Each(HasSubstr("descriptors 1: ")));
+  const Outcome descriptors = expect_end(
+      run_job({"-n", "3"}, {"start_inner_job", "show_descriptors"}, {.in_child = close_inherited}), 0);
+  EXPECT_THAT(lines_of(descriptors.out), Each(HasSubstr("descriptors 1: ")));
 }
 
 TEST(AmrunStreams, NodesGetLimitsAndSignalsAsAmrunGotThem) {
-  Amrun amrun(job({"-n", "64", "-l"}, {"show_limits_and_signals"}),
-              {.in_child = [] { process_test::limit(RLIMIT_NOFILE, 50); }});
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_THAT(lines_of(amrun.out()), Each(HasSubstr("files 50 blocked 0 pipe default")));
+  const Outcome amrun = expect_end(run_job({"-n", "64", "-l"}, {"show_limits_and_signals"},
+                                           {.in_child = [] { process_test::limit(RLIMIT_NOFILE, 50); }}),
+                                   0);
+  EXPECT_THAT(lines_of(amrun.out), Each(HasSubstr("files 50 blocked 0 pipe default")));
 }
-
-const Roles roles = {
-    {"read_input", joined<read_input>},
-    {"write_lines", write_lines},
-    {"write_partial_line", joined<write_partial_line>},
-    {"flood", flood},
-    {"flood_and_die", flood_and_die},
-    {"show_environment", joined<show_environment>},
-    {"show_descriptors", joined<show_descriptors>},
-    {"start_inner_job", start_inner_job},
-    {"show_limits_and_signals", joined<show_limits_and_signals>},
-};
 
 }  // namespace amrun_test::amrun_streams_test

@@ -49,14 +49,13 @@ void wait_in_barrier(am::Node& node) {
   node.barrier();
 }
 
-int run_node(const Arguments& arguments) {
+const Role run_node("appointment", Role::told, [](const Arguments& arguments) {
   const std::map<std::string, std::function<void(am::Node&)>> scenarios = {
       {"wait", wait_for_ever}, {"wait_connected", wait_connected}, {"wait_in_barrier", wait_in_barrier}};
   am::Node& node = am::start(0, nullptr);
   node.barrier();
   scenarios.at(arguments.at(0))(node);
-  return 0;
-}
+});
 
 // -- what jobs are started with -----------------------------------------------------------------------------------------------
 
@@ -114,8 +113,7 @@ class Appointments : public testing::Test {
   static Outcome end_well(const std::vector<std::unique_ptr<Running>>& nodes) {
     Outcome all{.exit_code = 0, .out = {}, .err = {}};
     for (const auto& node : nodes) {
-      const Outcome outcome = node->outcome();
-      EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+      const Outcome outcome = expect_end(node->outcome(), 0);
       all.out += outcome.out;
       all.err += outcome.err;
     }
@@ -162,8 +160,7 @@ class Appointments : public testing::Test {
     std::vector<std::string> said(size);
     std::string all;
     for (am::NodeId rank = 0; rank < size; ++rank) {
-      const Outcome outcome = nodes[rank]->outcome();
-      EXPECT_EQ(outcome.exit_code, rank == victim ? 128 + SIGKILL : 1) << "node " << rank;
+      const Outcome outcome = expect_end(nodes[rank]->outcome(), rank == victim ? 128 + SIGKILL : 1);
       all += said[rank] = outcome.err;
     }
     EXPECT_THAT(all, HasSubstr(names(victim))) << scenario;
@@ -286,8 +283,7 @@ TEST_F(OnOneHost, SizesThatDifferAreNamed) {
 
 /// amrun's nodes have a place; the one that amrun was started with is not theirs.
 TEST_F(OnOneHost, AmrunIsAskedFirst) {
-  const Outcome outcome = run({amrun, "-n", "2", hello[0]}, {{place(1, 4)}});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_end(run({amrun, "-n", "2", hello[0]}, {{place(1, 4)}}), 0);
   expect_greetings(outcome, 2);
 }
 
@@ -397,7 +393,5 @@ TEST_F(OnTwoHosts, NobodyTakesItselfForNodeZero) {
   nodes[0] = start(place(0, 2), hello, {"AM_TIMEOUT=20s"}, 1);
   end_well(nodes);
 }
-
-const Roles roles = {{"appointment", catching<run_node>}};
 
 }  // namespace process_test::appointment_test

@@ -60,13 +60,14 @@ inline std::vector<std::string> sorted_lines(const std::string& text) {
   return lines;
 }
 
-/// How it ended, and what is on standard error, and on standard output.
-inline void expect_end(const Outcome& outcome, const testing::Matcher<int>& exit_code,
-                       const testing::Matcher<std::string>& err,
-                       const testing::Matcher<std::string>& out = testing::_) {
+/// How it ended, and what is on standard error, and on standard output. The same again.
+inline Outcome expect_end(Outcome outcome, const testing::Matcher<int>& exit_code,
+                          const testing::Matcher<std::string>& err = testing::_,
+                          const testing::Matcher<std::string>& out = testing::_) {
   EXPECT_THAT(outcome.exit_code, exit_code) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, err);
   EXPECT_THAT(outcome.out, out);
+  return outcome;
 }
 
 /// It ended so with one line on standard error, and had printed nothing.

@@ -31,7 +31,7 @@ void dies(am::Request&) { kill(getpid(), SIGKILL); }
 }
 
 /// The last node dies while node 0 makes no library call any more, after a wait that was longer than its handler thread stays awake.
-int lose_a_peer(const Arguments& arguments) {
+const amrun_test::Role lose_a_peer("lose_a_peer", [](const Arguments& arguments) {
   am::Node& node = am::start(0, nullptr);
   node.barrier();
   if (node.id() == 0) {
@@ -44,7 +44,7 @@ int lose_a_peer(const Arguments& arguments) {
   }
   node.wait_until([] { return false; });
   return 0;
-}
+});
 
 /// Each node is in a wrapper that outlives it, and stops: amrun does not learn of its death.
 void expect_noticed(const char* nodes, const char* mode, const char* what) {
@@ -65,7 +65,7 @@ void say_where(am::Request& request) {
   request.state<std::atomic<bool>>() = true;
 }
 
-int run_beside(const Arguments&) {
+const amrun_test::Role run_beside("run_beside", [] {
   am::Options options;
   options.dispatch = am::Dispatch::thread;
   am::Node& node = am::start(0, nullptr, options);
@@ -75,8 +75,7 @@ int run_beside(const Arguments&) {
   node.request<say_where>(0);
   while (!said) {  // no library call
   }
-  return 0;
-}
+});
 
 // -- the tests ------------------------------------------------------------------------------------------------------------
 
@@ -136,7 +135,5 @@ TEST(DispatchSurroundingsDeathTest, WhatCannotBeginIsTriedAgain) {
   // Not kept until it is complete, which it would never be.
   EXPECT_EXIT(begin_again([](am::Node& node) { node.barrier(); }), testing::ExitedWithCode(0), "");
 }
-
-const amrun_test::Roles roles = {{"lose_a_peer", lose_a_peer}, {"run_beside", run_beside}};
 
 }  // namespace dispatch_surroundings_test

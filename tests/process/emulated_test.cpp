@@ -13,7 +13,6 @@ namespace amrun_test::emulated_test {
 
 using process_test::amrun;
 using process_test::example;
-using process_test::Outcome;
 using testing::HasSubstr;
 
 Outcome run_over(const std::string& transport, int nodes, const std::vector<std::string>& program) {
@@ -31,10 +30,9 @@ TEST(Emulated, RunsExamplesOnRowsAndColumns) {
 
 TEST(Emulated, TellsWhatItsRoutersHaveCounted) {
   const auto told_of = [](const std::string& transport) {
-    const Outcome outcome = process_test::run({amrun, "-n", "2", example("hello")},
-                                              {{"AM_TRANSPORT=" + transport, "AM_STATS=1"}});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr(" links each"));
+    const Outcome outcome = expect_end(process_test::run({amrun, "-n", "2", example("hello")},
+                                                         {{"AM_TRANSPORT=" + transport, "AM_STATS=1"}}),
+                                       0, HasSubstr(" links each"));
     return outcome.err;
   };
   const std::string t1 = told_of("t1:1x2");
@@ -83,7 +81,7 @@ struct Talk {
   void end(am::Request&) { ended = true; }
 };
 
-int talk_past_a_stopped_node(const Arguments&) {
+const Role talk_past_a_stopped_node("talk", [] {
   Talk talk;
   am::Node& node = process_test::start_with(talk);
   const am::NodeId far = node.size() == 4 ? 3 : 2;
@@ -107,7 +105,7 @@ int talk_past_a_stopped_node(const Arguments&) {
   }
   node.barrier();
   return 0;
-}
+});
 
 TEST(Emulated, GoesOnPastANodeThatIsStopped) {
   // The way from 0 to 2, or in a cube from 0 to 3, leads by 1. (A T1's row is a ring, and its column is not.) On a CM-5 these have routers in
@@ -118,10 +116,9 @@ TEST(Emulated, GoesOnPastANodeThatIsStopped) {
                                          {"cm5", "5"},
                                          {"iwarp:5x1", "5"},
                                          {"care:5x1", "5"}}) {
-    Amrun started(job({"-n", nodes}, {"talk"}),
-                  {{std::string("AM_TRANSPORT=") + transport, "AM_CM5_SWAP=1ms"}});
-    EXPECT_EQ(started.exit_code(), 0) << started.err();
-    EXPECT_EQ(started.out(), "talked\n") << transport;
+    const Outcome started = expect_end(
+        run_job({"-n", nodes}, {"talk"}, {{std::string("AM_TRANSPORT=") + transport, "AM_CM5_SWAP=1ms"}}), 0);
+    EXPECT_EQ(started.out, "talked\n") << transport;
   }
 }
 
@@ -134,7 +131,7 @@ struct Sleeper {
   void i_am(am::Request&, std::uint64_t its_pid) { pid = static_cast<pid_t>(its_pid); }
 };
 
-int use_the_memory_of_a_stopped_node(const Arguments&) {
+const Role use_the_memory_of_a_stopped_node("use", [] {
   Sleeper sleeper;
   am::Node& node = process_test::start_with(sleeper);
   constexpr std::size_t longest = 50'000;
@@ -171,22 +168,23 @@ int use_the_memory_of_a_stopped_node(const Arguments&) {
   }
   node.barrier();
   return 0;
-}
+});
 
 TEST(Emulated, UsesTheMemoryOfNodesThatTakeNoPart) {
   for (const auto& [network, nodes, mode] : {std::tuple{"t1:3x1", "3", "poll"},
                                              {"t1:3x1", "3", "thread"},
                                              {"t1:3x1", "3", "interrupt"},
                                              {"ncube2", "4", "poll"}}) {
-    Amrun started(job({"-n", nodes}, {"use"}),
-                  {{std::string("AM_TRANSPORT=") + network, std::string("AM_DISPATCH=") + mode}});
-    EXPECT_EQ(started.exit_code(), 0) << started.err();
-    EXPECT_EQ(started.out(), "used\n") << network << ' ' << mode;
+    const Outcome started =
+        expect_end(run_job({"-n", nodes}, {"use"},
+                           {{std::string("AM_TRANSPORT=") + network, std::string("AM_DISPATCH=") + mode}}),
+                   0);
+    EXPECT_EQ(started.out, "used\n") << network << ' ' << mode;
   }
 }
 
 // Node 0 has four pathways to node 1, which is what a link of an iWarp has; a fifth stream has none until one of these ends. Messages go on.
-int open_pathways(const Arguments&) {
+const Role open_pathways("pathways", [] {
   am::Node& node = am::start(0, nullptr);
   constexpr std::uint64_t most = 4;
   std::vector<am::StreamIn<int>> in;
@@ -209,15 +207,10 @@ int open_pathways(const Arguments&) {
   }
   node.barrier();
   return 0;
-}
+});
 
 TEST(Emulated, ReservesPathwaysOfTheIwarpForStreams) {
-  Amrun started(job({"-n", "2"}, {"pathways"}), {{"AM_TRANSPORT=iwarp:1x2"}});
-  EXPECT_EQ(started.exit_code(), 0) << started.err();
+  expect_end(run_job({"-n", "2"}, {"pathways"}, {{"AM_TRANSPORT=iwarp:1x2"}}), 0);
 }
-
-const Roles roles = {{"talk", talk_past_a_stopped_node},
-                     {"use", use_the_memory_of_a_stopped_node},
-                     {"pathways", open_pathways}};
 
 }  // namespace amrun_test::emulated_test

@@ -75,8 +75,7 @@ inline const Outcome& outcome_here(const std::vector<std::string>& program) {
   static std::map<std::vector<std::string>, Outcome> known;
   const auto found = known.find(program);
   if (found != known.end()) return found->second;
-  const Outcome outcome = run_by_amrun(4, program);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_end(run_by_amrun(4, program), 0);
   return known.emplace(program, outcome).first->second;
 }
 
@@ -86,8 +85,7 @@ inline void expect_the_same(
     const std::function<Outcome(const std::vector<std::string>& program)>& run_elsewhere) {
   for (const ExampleRun& one : examples) {
     const Outcome& here = outcome_here(one.program);
-    const Outcome elsewhere = run_elsewhere(one.program);
-    EXPECT_EQ(elsewhere.exit_code, 0) << one.program[0] << elsewhere.out << elsewhere.err;
+    const Outcome elsewhere = expect_end(run_elsewhere(one.program), 0);
     if (one.part.empty()) {
       EXPECT_EQ(lines_that_stay(one, elsewhere), lines_that_stay(one, here));
     } else {

@@ -307,8 +307,7 @@ TEST_P(Refusals, SizesThatAreNone) {
 
 TEST_P(Examples, TimesGoToStandardError) {
   for (const std::string name : {"em3d", "sample_sort", "radix_sort"}) {
-    const Outcome outcome = run_example(name, {"64", "--time"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_end(run_example(name, {"64", "--time"}), 0);
     EXPECT_EQ(count(outcome.err, name + ": sequential "), 1) << outcome.err;
     EXPECT_EQ(count(outcome.err, " times as fast\n"), 1) << outcome.err;
     EXPECT_EQ(count(outcome.out, ": the same as a sequential run\n"), 1) << outcome.out;
@@ -319,10 +318,8 @@ TEST_P(Examples, TimesGoToStandardError) {
 TEST_P(Examples, TimesOnlyWhenAsked) {
   for (const std::string name : {"matrix_multiply", "components", "dataflow"}) {
     const Outcome plain = run_well(name, {"8"});
-    const Outcome timed = run_example(name, {"--time", "8"});
-    EXPECT_EQ(timed.exit_code, 0) << timed.err;
-    EXPECT_EQ(timed.out, plain.out);
-    EXPECT_THAT(timed.err, AllOf(HasSubstr(name + ": "), HasSubstr(" times as fast (")));
+    expect_end(run_example(name, {"--time", "8"}), 0,
+               AllOf(HasSubstr(name + ": "), HasSubstr(" times as fast (")), plain.out);
   }
 }
 

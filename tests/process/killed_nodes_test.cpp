@@ -40,7 +40,7 @@ void begin(am::Reply& reply) { reply.state<Heard>().begun = true; }
 constexpr std::uint64_t last_requests = 50;  // as many as every network has room for
 
 /// Node 1 dies when it has polled after its last requests. Node 0 takes them when it is dead.
-int last_words(const Arguments& /*arguments*/) {
+const Role last_words("last_words", [] {
   am::Node& node = am::start(0, nullptr);
   Heard heard;
   node.attach(heard);
@@ -61,7 +61,7 @@ int last_words(const Arguments& /*arguments*/) {
   node.enable_event(am::Event::low_message, true);
   node.wait_until([&] { return heard.requests == last_requests; });
   return 0;
-}
+});
 
 const std::map<std::string, void (*)(am::Node&)> operations = {
     {"barrier", [](am::Node& node) { node.barrier(); }},
@@ -185,9 +185,9 @@ TEST(KilledNodes, WhatTheyHaveSentIsDelivered) {
   for (const char* const transport :
        {"shm", "t1", "mmachine", "ncube2", "cm5", "iwarp", "care", "tcp", "ofi:net", "ofi:tcp;ofi_rxm"}) {
     SCOPED_TRACE(transport);
-    Amrun amrun(job({"-n", "2"}, {"last_words"}),
-                {{"AM_TIMEOUT=50s", std::string("AM_TRANSPORT=") + transport}});
-    EXPECT_EQ(amrun.exit_code(), 0) << amrun.err();
+    expect_end(
+        run_job({"-n", "2"}, {"last_words"}, {{"AM_TIMEOUT=50s", std::string("AM_TRANSPORT=") + transport}}),
+        0);
   }
 }
 
@@ -222,7 +222,7 @@ TEST(KilledNodes, EndWithAmrun) {
   EXPECT_THAT(segments_with_a_name(), testing::IsEmpty());
 }
 
-const Roles roles = {
-    {"traffic", traffic}, {"last_words", last_words}, {"operations_of_all", operations_of_all}};
+const Role traffic_role("traffic", traffic);
+const Role operations_role("operations_of_all", operations_of_all);
 
 }  // namespace amrun_test::killed_nodes_test

@@ -19,38 +19,38 @@ am::Node& start() {
   return node;
 }
 
-int wait(const Arguments&) {
+const Role wait("wait", [] {
   start().wait_until([] { return false; });
   return 0;
-}
+});
 
-int wait_in_a_barrier(const Arguments&) {
+const Role wait_in_a_barrier("wait_in_a_barrier", [] {
   am::Node& node = start();
   if (node.id() == 0) node.wait_until([] { return false; });
   node.barrier();
   return 0;
-}
+});
 
-int poll_for_ever(const Arguments&) {
+const Role poll_for_ever("poll_for_ever", [] {
   for (am::Node& node = start();;) node.poll();
-}
+});
 
-int poll_now_and_then(const Arguments&) {
+const Role poll_now_and_then("poll_now_and_then", [] {
   for (am::Node& node = start();;) {
     node.poll();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
-}
+});
 
-int compute(const Arguments&) {
+const Role compute("compute", [] {
   start();
   for (;;) am::host::relax();
-}
+});
 
-int sleep(const Arguments&) {
+const Role sleep("sleep", [] {
   start();
   for (;;) pause();
-}
+});
 
 struct Case {
   const char* role;
@@ -98,14 +98,14 @@ INSTANTIATE_TEST_SUITE_P(Whatever, LauncherEnd,
 
 // A node that has become another user has lost the kernel's promise (prctl(2), PR_SET_PDEATHSIG): it looks itself where it
 // waits, and where it polls.
-int become_another_user(const Arguments& arguments) {
+const Role become_another_user("become_another_user", [](const Arguments& arguments) {
   am::Node& node = start();
   if (setresuid(65534, 65534, 65534) != 0) return 77;
   Node::print("nobody");
   while (arguments.at(0) == "poll") node.poll();
   node.wait_until([] { return false; });
   return 0;
-}
+});
 
 TEST(LauncherEndOfAChild, EndsItWithoutTheKernelsHelp) {
   if (getuid() != 0) GTEST_SKIP() << "only root becomes another user";
@@ -119,20 +119,19 @@ TEST(LauncherEndOfAChild, EndsItWithoutTheKernelsHelp) {
 }
 
 // The kernel takes the thread that starts a node for its parent.
-int start_in_a_thread(const Arguments&) {
+const Role start_in_a_thread("start_in_a_thread", [] {
   FILE* node = nullptr;
   std::thread([&] {
     node = popen(("exec " + this_program() + " --node wait_a_moment >&2").c_str(), "r");
     (void)std::getchar();  // until both have joined
   }).join();
   return WEXITSTATUS(pclose(node));
-}
+});
 
-int wait_a_moment(const Arguments&) {
+const Role wait_a_moment("wait_a_moment", [] {
   am::Node& node = start();
   for (const am::Count end = node.count() + 300'000'000; node.count() < end;) node.poll();
-  return 0;
-}
+});
 
 TEST(LauncherEndOfAChild, IsNotTheEndOfTheThreadThatStartedIt) {
   Amrun amrun(job({"-n", "2"}, {"start_in_a_thread"}));
@@ -140,17 +139,5 @@ TEST(LauncherEndOfAChild, IsNotTheEndOfTheThreadThatStartedIt) {
   amrun.close_input();
   EXPECT_EQ(amrun.exit_code(), 0) << amrun.err();
 }
-
-const Roles roles = {
-    {"start_in_a_thread", start_in_a_thread},
-    {"wait_a_moment", wait_a_moment},
-    {"wait", wait},
-    {"wait_in_a_barrier", wait_in_a_barrier},
-    {"poll_for_ever", poll_for_ever},
-    {"poll_now_and_then", poll_now_and_then},
-    {"compute", compute},
-    {"sleep", sleep},
-    {"become_another_user", become_another_user},
-};
 
 }  // namespace amrun_test::launcher_end_test

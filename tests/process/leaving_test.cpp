@@ -30,7 +30,7 @@ void wait_until_it_left(am::Node& node, am::NodeId peer) {
 }
 
 /// Node 1 exits in the handler of a multicast that it has passed on to nodes 2 and 3.
-int exit_in_a_handler() {
+const Role exit_in_a_handler("exit_in_a_handler", [] {
   am::Node& node = am::start(0, nullptr);
   Seen seen;
   node.attach(seen);
@@ -47,15 +47,15 @@ int exit_in_a_handler() {
   }
   std::printf("%d multicast\n", seen.multicasts);
   return 0;
-}
+});
 
 /// Node 0 is ended by another thread than its own, which goes on polling.
-int exit_on_another_thread() {
+const Role exit_on_another_thread("exit_on_another_thread", [] {
   am::Node& node = am::start(0, nullptr);
   node.barrier();
   if (node.id() == 0) std::thread([] { std::exit(0); }).detach();
   for (;;) node.poll();
-}
+});
 
 std::atomic<bool> computes = false, ends = false, polls = false;
 /// Ends the program where its thread computes: what comes within the barrier runs on that thread, and then nobody polls.
@@ -71,7 +71,7 @@ struct PolledLate {
   }
 } polled_late;
 /// A handler ends node 1 while its thread computes, which polls then.
-int exit_beside_the_computation() {
+const Role exit_beside_the_computation("exit_beside_the_computation", [] {
   am::Node& node = am::start(0, nullptr);
   node.barrier();
   if (node.id() == 0) {
@@ -81,25 +81,24 @@ int exit_beside_the_computation() {
   computes = true;
   while (!ends) std::this_thread::yield();
   for (polls = true;;) node.poll();
-}
+});
 
-int exit_with_a_draft() {
+const Role exit_with_a_draft("exit_with_a_draft", [] {
   Seen seen;
   am::Node& node = start_with(seen);
   const am::Draft draft = node.prepare<&Seen::take>(1 - node.id(), 8);
   std::exit(draft || draft.status() == am::Status::unreachable ? 0 : 3);  // the other one may have left
-}
+});
 
 /// Node 1 leaves while the others do not stop sending to it.
-int leave_under_fire() {
+const Role leave_under_fire("leave_under_fire", [] {
   Seen seen;
   am::Node& node = start_with(seen);
   if (node.id() != 1) wait_until_it_left(node, 1);
-  return 0;
-}
+});
 
 /// Node 1 closes all that it does not know, as daemons do, and so loses the lock that says that it lives.
-int close_descriptors() {
+const Role close_descriptors("close_descriptors", [] {
   Seen seen;
   am::Node& node = start_with(seen);
   if (node.id() == 1) {
@@ -113,7 +112,7 @@ int close_descriptors() {
   node.wait_until([&] { return seen.finish; });
   node.barrier();
   return 0;
-}
+});
 
 /// The first program of many: it knows by a barrier that all have sent, and takes that for all having come.
 struct Counted {
@@ -121,7 +120,7 @@ struct Counted {
   void come(am::Request&) { ++came; }
   void come_back(am::Reply&) { ++came; }
 };
-int leave_after_a_barrier() {
+const Role leave_after_a_barrier("leave_after_a_barrier", [] {
   Counted counted;
   am::Node& node = start_with(counted);
   for (int i = 0; i < 150; ++i) {
@@ -129,11 +128,10 @@ int leave_after_a_barrier() {
   }
   node.barrier();
   std::printf("%d came\n", counted.came);
-  return 0;
-}
+});
 
 /// Node 1 has five requests and three replies in its rings when it leaves.
-int leave_with_some(const Arguments& exit_code_of_node_1) {
+const Role leave_with_some("leave_with_some", [](const Arguments& exit_code_of_node_1) {
   Counted counted;
   am::Node& node = start_with(counted);
   const am::CriticalSection quiet(node);
@@ -144,10 +142,10 @@ int leave_with_some(const Arguments& exit_code_of_node_1) {
   }
   node.barrier();
   return node.id() == 1 ? std::stoi(exit_code_of_node_1.at(0)) : 0;
-}
+});
 
 /// Node 2 dies, the others survive it, and node 1 leaves with messages.
-int leave_with_some_and_a_dead_peer() {
+const Role leave_with_some_and_a_dead_peer("leave_with_some_and_a_dead_peer", [] {
   am::Node& node = am::start(0, nullptr);
   Counted counted;
   node.attach(counted);
@@ -158,17 +156,16 @@ int leave_with_some_and_a_dead_peer() {
   node.wait_until([&] { return told; });
   static_cast<void>(node.request<&Counted::come>(node.id()));
   return 0;
-}
+});
 
 /// What libam itself sends is no message of the program: a collective is complete where it returns.
-int leave_after_a_collective() {
+const Role leave_after_a_collective("leave_after_a_collective", [] {
   am::Node& node = am::start(0, nullptr);
   for (int i = 0; i < 200; ++i) static_cast<void>(am::all_reduce(node, i, std::plus<>()));
-  return 0;
-}
+});
 
 /// Node 0 leaves at once. The others send it long payloads until they hear of that, and say how many.
-int leave_under_heavy_fire() {
+const Role leave_under_heavy_fire("leave_under_heavy_fire", [] {
   Seen seen;
   am::Node& node = start_with(seen);
   if (node.id() == 0) return 0;
@@ -177,10 +174,10 @@ int leave_under_heavy_fire() {
   while (node.request<&Seen::take>(0, payload) == am::Status::ok) ++sent;
   std::printf("%d\n", sent);
   return 0;
-}
+});
 
 /// The first thread ends by itself: alone, or before another one of the program's.
-int end_the_first_thread(const Arguments& arguments) {
+const Role end_the_first_thread("end_the_first_thread", [](const Arguments& arguments) {
   am::start(0, nullptr).barrier();
   if (!arguments.empty()) {
     std::thread([] {
@@ -194,10 +191,10 @@ int end_the_first_thread(const Arguments& arguments) {
     }).detach();
   }
   pthread_exit(nullptr);
-}
+});
 
 /// Jobs of threads: first one that ends in good order, then one whose node 1 throws.
-int leave_as_threads() {
+const Role leave_as_threads("leave_as_threads", [] {
   const auto leave_with_one = [](am::Node& node, bool fails) {
     const am::CriticalSection quiet(node);
     if (node.id() == 0) static_cast<void>(node.request<&Counted::come>(1));
@@ -208,8 +205,7 @@ int leave_as_threads() {
     const auto run = [&] { am::run_threads(2, [&](am::Node& node) { leave_with_one(node, fails); }); };
     std::printf("%s\n", test::error_of<std::runtime_error>(run).c_str());
   }
-  return 0;
-}
+});
 
 /// A global object, which is destroyed after the node has left.
 struct Late {
@@ -222,13 +218,12 @@ struct Late {
     node->barrier();
   }
 } late;
-int use_late(const Arguments& arguments) {
+const Role use_late("use_late", [](const Arguments& arguments) {
   am::Node& node = am::start(0, nullptr);
   if (node.id() == 0) late.node = &node;
   late.sends = arguments.at(0) == "send";
   node.barrier();
-  return 0;
-}
+});
 
 // -- tests --------------------------------------------------------------------------------------------------------------
 
@@ -364,20 +359,5 @@ TEST(Leaving, IsTheEndOfWhatMayBeDoneWithANode) {
 }
 
 TEST(Leaving, IsNotWhatClosingDescriptorsMeans) { expect_end(run_job(2, "close_descriptors"), 0, ""); }
-
-const Roles roles = {{"use_late", use_late},
-                     {"exit_in_a_handler", role<exit_in_a_handler>},
-                     {"exit_on_another_thread", role<exit_on_another_thread>},
-                     {"exit_beside_the_computation", role<exit_beside_the_computation>},
-                     {"exit_with_a_draft", role<exit_with_a_draft>},
-                     {"leave_under_fire", role<leave_under_fire>},
-                     {"leave_under_heavy_fire", role<leave_under_heavy_fire>},
-                     {"close_descriptors", role<close_descriptors>},
-                     {"leave_after_a_barrier", role<leave_after_a_barrier>},
-                     {"leave_with_some", leave_with_some},
-                     {"leave_with_some_and_a_dead_peer", role<leave_with_some_and_a_dead_peer>},
-                     {"leave_after_a_collective", role<leave_after_a_collective>},
-                     {"end_the_first_thread", end_the_first_thread},
-                     {"leave_as_threads", role<leave_as_threads>}};
 
 }  // namespace process_test::leaving_test

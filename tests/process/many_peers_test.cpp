@@ -28,7 +28,7 @@ struct Seen {
 };
 
 /// All ask all, themselves too, after node 0 has computed for so many seconds.
-int ask_all(const Arguments& arguments) {
+const Role ask_all("ask_all", [](const Arguments& arguments) {
   am::Node& node = am::start(0, nullptr);
   Seen seen;
   node.attach(seen);
@@ -39,8 +39,7 @@ int ask_all(const Arguments& arguments) {
   for (am::NodeId n = 0; n < node.size(); ++n) node.request<&Seen::ask>((node.id() + n) % node.size());
   node.wait_until([&] { return seen.asked == node.size() && seen.answers == node.size(); });
   node.barrier();
-  return 0;
-}
+});
 
 // -- tests --------------------------------------------------------------------------------------------------------------------
 
@@ -76,7 +75,5 @@ TEST(ManyPeers, CallANodeThatComputes) {
   if (outcome.exit_code == not_permitted) GTEST_SKIP() << "the system's limit is not to be changed here";
   expect_end(outcome, 0, IsEmpty());
 }
-
-const Roles roles = {{"ask_all", ask_all}};
 
 }  // namespace process_test::many_peers_test

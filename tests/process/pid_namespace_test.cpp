@@ -41,22 +41,21 @@ void report(am::Node& node) {
   std::fflush(stdout);
 }
 
-int run_role(const Arguments& arguments) {
+const Role pid_namespace("pid_namespace", Role::told, [](const Arguments& arguments) {
   const std::string& role = arguments.at(0);
   State state;
   am::Node& node = start_with(state);
   role == "talk" ? talk(node) : role == "die" ? die(node) : report(node);
   node.barrier();
-  return 0;
-}
+});
 
 /// Runs it in a namespace of its own; afterwards stays, as a wrapper does that outlives its node, if "stays" is said.
-int in_namespace(const Arguments& arguments) {
+const Role in_namespace("in_a_pid_namespace", [](const Arguments& arguments) {
   if (unshare(CLONE_NEWPID) != 0) return 99;
   const pid_t init = fork();  // number 1 there
   if (init == 0) {
     const pid_t node = fork();
-    if (node == 0) return catching<run_role>(arguments);
+    if (node == 0) return Role::play({"pid_namespace", arguments.at(0)});
     int status = 0;
     waitpid(node, &status, 0);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 98);
@@ -65,7 +64,7 @@ int in_namespace(const Arguments& arguments) {
   waitpid(init, &status, 0);
   while (arguments.size() > 1) pause();
   return WIFEXITED(status) ? WEXITSTATUS(status) : 97;
-}
+});
 
 class PidNamespace : public testing::Test {
  protected:
@@ -115,11 +114,9 @@ TEST_F(PidNamespace, IsNamedWithANumberOfIt) {
 
 /// Of an amrun that is in one, where /proc shows the one around it. The output ends when nobody has it any more.
 TEST_F(PidNamespace, KeepsNoLeftovers) {
-  const Outcome outcome = run({"unshare", "--pid", "--fork", "sh", "-c",
-                               amrun + " -n 1 sh -c 'sleep 600 & exec " + example("hello") + "'; true"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_end(run({"unshare", "--pid", "--fork", "sh", "-c",
+                  amrun + " -n 1 sh -c 'sleep 600 & exec " + example("hello") + "'; true"}),
+             0);
 }
-
-const Roles roles = {{"pid_namespace", catching<run_role>}, {"in_a_pid_namespace", in_namespace}};
 
 }  // namespace process_test::pid_namespace_test

@@ -60,35 +60,38 @@ bool arrive(const Job& job, std::uint32_t step) {
 /// This program as a node.
 std::string node() { return process_test::this_program() + " --node pmix"; }
 
-int run_node(const process_test::Arguments& options) {
-  const auto asked = [&](std::string_view option) { return std::ranges::count(options, option) != 0; };
-  const auto handlers = signal_actions();
-  const Job job = join_job(read_settings(environ));
-  if (signal_actions() != handlers) throw Error("test", "joining changed what signals do", "");
-  if (threads_that_take_signals() != 0) throw Error("test", "a thread of PMIx takes signals", "");
-  if (!job.memory || job.memory->nodes() != job.size) throw Error("test", "the segment is not the job's", "");
+const process_test::Role run_node(
+    "pmix", process_test::Role::told, [](const process_test::Arguments& options) {
+      const auto asked = [&](std::string_view option) { return std::ranges::count(options, option) != 0; };
+      const auto handlers = signal_actions();
+      const Job job = join_job(read_settings(environ));
+      if (signal_actions() != handlers) throw Error("test", "joining changed what signals do", "");
+      if (threads_that_take_signals() != 0) throw Error("test", "a thread of PMIx takes signals", "");
+      if (!job.memory || job.memory->nodes() != job.size)
+        throw Error("test", "the segment is not the job's", "");
 
-  job.memory->board().card(job.id).pid = getpid();
-  if (!arrive(job, 1)) throw Error("test", "the others are not in the same memory", "");
-  std::set<std::int32_t> pids;
-  for (NodeId id = 0; id < job.size; ++id) pids.insert(job.memory->board().card(id).pid);
-  if (pids.size() != job.size) throw Error("test", "two nodes have one card", "");
-  // One write: several nodes print into one pipe.
-  const std::string line =
-      "node " + std::to_string(job.id) + " of " + std::to_string(job.size) + ": " + job.found + ".\n";
-  if (write(STDOUT_FILENO, line.data(), line.size()) < 0) return 1;
+      job.memory->board().card(job.id).pid = getpid();
+      if (!arrive(job, 1)) throw Error("test", "the others are not in the same memory", "");
+      std::set<std::int32_t> pids;
+      for (NodeId id = 0; id < job.size; ++id) pids.insert(job.memory->board().card(id).pid);
+      if (pids.size() != job.size) throw Error("test", "two nodes have one card", "");
+      // One write: several nodes print into one pipe.
+      const std::string line =
+          "node " + std::to_string(job.id) + " of " + std::to_string(job.size) + ": " + job.found + ".\n";
+      if (write(STDOUT_FILENO, line.data(), line.size()) < 0) return 1;
 
-  if (asked("stay")) {
-    if (options.size() > 1 && write(open(options[1].c_str(), O_WRONLY | O_CLOEXEC), "x", 1) != 1) return 1;
-    for (;;) pause();
-  }
-  if (asked("start-another") && job.id == 1 && std::system(node().c_str()) == 0)
-    return 1;  // NOLINT(cert-env33-c)
-  if (!arrive(job, 2)) throw Error("test", "the others did not come to the end", "");
-  if (job.leave) job.leave();
-  if (asked("leave-twice") && job.leave) job.leave();
-  return 0;
-}
+      if (asked("stay")) {
+        if (options.size() > 1 && write(open(options[1].c_str(), O_WRONLY | O_CLOEXEC), "x", 1) != 1)
+          return 1;
+        for (;;) pause();
+      }
+      if (asked("start-another") && job.id == 1 && std::system(node().c_str()) == 0)
+        return 1;  // NOLINT(cert-env33-c)
+      if (!arrive(job, 2)) throw Error("test", "the others did not come to the end", "");
+      if (job.leave) job.leave();
+      if (asked("leave-twice") && job.leave) job.leave();
+      return 0;
+    });
 
 // The tests.
 
@@ -106,8 +109,7 @@ class Mpirun : public ::testing::Test {
   }
   /// A good end, and so many nodes that say so.
   static void expect_nodes(int nodes, const std::string& found, const std::string& arguments) {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_end(run(arguments), 0);
     EXPECT_EQ(count(outcome.err, found), nodes) << outcome.err;
   }
 
@@ -115,8 +117,7 @@ class Mpirun : public ::testing::Test {
 };
 
 TEST_F(Mpirun, NodesShareOneSegment) {
-  const Outcome outcome = run("-n 4 " + node());
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_end(run("-n 4 " + node()), 0);
   for (int id = 0; id < 4; ++id) {
     EXPECT_THAT(outcome.err, HasSubstr("node " + std::to_string(id) + " of 4: PMIx (namespace "));
   }
@@ -140,9 +141,8 @@ TEST_F(Mpirun, TwoProgramsInOnePlaceAreAnError) {
 }
 
 TEST_F(Mpirun, AProgramThatANodeStartsIsNotInItsPlace) {
-  const Outcome outcome = run("-n 2 " + node() + " start-another");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("is node 1 of this job already"));
+  const Outcome outcome =
+      expect_end(run("-n 2 " + node() + " start-another"), 0, HasSubstr("is node 1 of this job already"));
   EXPECT_EQ(count(outcome.err, " of 2: PMIx"), 2) << outcome.err;
 }
 
@@ -211,14 +211,12 @@ TEST_F(Mpirun, SeveralHostsMeet) {
   const process_test::TemporaryFile remote_shell("#!/bin/sh\nshift\nexec sh -c \"$*\"\n",
                                                  std::filesystem::perms::owner_all);
   const Outcome outcome =
-      run("--mca plm_rsh_agent " + remote_shell.path() +
-          " -x AM_VERBOSE=1 -x AM_TCP_INTERFACES=lo --host localhost:2,elsewhere:1 -n 3 " +
-          AM_BIN_DIR "/examples/hello");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+      expect_end(run("--mca plm_rsh_agent " + remote_shell.path() +
+                     " -x AM_VERBOSE=1 -x AM_TCP_INTERFACES=lo --host localhost:2,elsewhere:1 -n 3 " +
+                     AM_BIN_DIR "/examples/hello"),
+                 0);
   EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 1 node"), 2) << outcome.err;
   EXPECT_EQ(count(outcome.err, "TCP to 2 nodes"), 1) << outcome.err;
 }
-
-const process_test::Roles roles = {{"pmix", process_test::catching<run_node>}};
 
 }  // namespace am::core::pmix_test

@@ -5,28 +5,44 @@
 #include <am/impl/interrupt_safe.hpp>
 #include <am/start.hpp>
 
+#include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
-#include <initializer_list>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace process_test {
 
 using Arguments = std::vector<std::string>;
-/// Takes what stands behind its name; the result is the process's exit code.
-using Role = int (*)(const Arguments&);
 
-/// Those that a file adds: const Roles roles = {{"hang", hang}, ...}. No two files may have one name.
-class Roles {
+/// What a process does that is started with --node, this name, and arguments of its own: it ends with what `does` returns, or with 0.
+/// No two may have one name.
+class Role {
  public:
-  Roles(std::initializer_list<std::pair<std::string, Role>> roles) {
-    for (const auto& [name, role] : roles) {
-      if (!all().emplace(name, role).second) throw std::logic_error("two roles are named " + name);
-    }
+  /// Uncaught errors end it; others are told of as programs do.
+  enum Errors : std::uint8_t { uncaught, told };
+
+  /// `does` takes its arguments, or none, or is what a node does, and then leaves.
+  template <class F>
+  Role(const std::string& name, F does) : Role(name, uncaught, does) {}
+  template <class F>
+  Role(const std::string& name, Errors errors, F does) {
+    Function run = [does](const Arguments& arguments) {
+      if constexpr (std::is_invocable_v<F, const Arguments&>) {
+        return code_of([&] { return does(arguments); });
+      } else if constexpr (std::is_invocable_v<F, am::Node&>) {
+        return code_of([&] { return does(am::start(0, nullptr)); });
+      } else {
+        return code_of(does);
+      }
+    };
+    if (errors == told) run = [run](const Arguments& arguments) { return telling(run, arguments); };
+    if (!all().emplace(name, run).second) throw std::logic_error("two roles are named " + name);
   }
   /// ARGUMENTS: the role's name and its own ones.
   static int play(const Arguments& arguments) {
@@ -35,35 +51,30 @@ class Roles {
   }
 
  private:
-  static std::map<std::string, Role>& all() {
-    static std::map<std::string, Role> roles;
+  using Function = std::function<int(const Arguments&)>;
+
+  template <class F>
+  static int code_of(F play) {
+    if constexpr (std::is_void_v<std::invoke_result_t<F>>) {
+      play();
+      return 0;
+    } else {
+      return play();
+    }
+  }
+  static int telling(const Function& run, const Arguments& arguments) {
+    try {
+      return run(arguments);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      return 1;
+    }
+  }
+  static std::map<std::string, Function>& all() {
+    static std::map<std::string, Function> roles;
     return roles;
   }
 };
-
-/// As a role, a function that takes no arguments.
-template <int (*function)()>
-int role(const Arguments& /*none*/) {
-  return function();
-}
-
-/// As a role, what a node does, and then leaves.
-template <void (*function)(am::Node&)>
-int node_role(const Arguments& /*none*/) {
-  function(am::start(0, nullptr));
-  return 0;
-}
-
-/// As a role, one that catches libam's errors, and tells of them as programs do.
-template <Role function>
-int catching(const Arguments& arguments) {
-  try {
-    return function(arguments);
-  } catch (const am::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
-}
 
 /// The node, when all have joined; its handlers find this object.
 template <class State>

@@ -97,7 +97,7 @@ void stop(am::Node& node, Seen& seen, const std::string& stop_for_a_while) {
   expect_many(node, seen, many);
 }
 
-int run_node(const Arguments& arguments) {
+const Role run_node("several_hosts", [](const Arguments& arguments) {
   const std::string& scenario = arguments.at(0);
   const std::string& argument = arguments.at(1);
   const std::map<std::string, std::function<void(am::Node&, Seen&, const std::string&)>> scenarios = {
@@ -108,8 +108,7 @@ int run_node(const Arguments& arguments) {
   node.on_peer_death([](am::Node&, am::NodeId dead) { seen.dead.insert(dead); });
   node.barrier();
   scenarios.at(scenario)(node, seen, argument);
-  return 0;
-}
+});
 
 // -- the tests ----------------------------------------------------------------------------------------------------------------
 
@@ -123,8 +122,7 @@ class SeveralHosts : public testing::Test {
   /// Runs hello, which ends well.
   [[nodiscard]] Outcome run_hello(std::size_t nodes_on_each,
                                   const std::vector<std::string>& environment = {}) const {
-    Outcome outcome = run(hosts_.mpirun(nodes_on_each, {example("hello")}, environment));
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_end(run(hosts_.mpirun(nodes_on_each, {example("hello")}, environment)), 0);
     return outcome;
   }
 
@@ -288,7 +286,5 @@ TEST_P(SlowCables, AreNoDeaths) {
 }
 INSTANTIATE_TEST_SUITE_P(, SlowCables, testing::Values("tcp", "tls", "ofi:tcp", "ofi:net"),
                          [](const auto& of) { return name_of(of) + "_night"; });
-
-const Roles roles = {{"several_hosts", run_node}};
 
 }  // namespace process_test::several_hosts_test

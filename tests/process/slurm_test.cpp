@@ -80,17 +80,15 @@ TEST_F(Slurm, RunsExamplesWithTheResultOfOneHost) {
 }
 
 TEST_F(Slurm, UsesSharedMemoryWithinAHostAndTcpBetween) {
-  const Outcome outcome = srun({"-N2", "-n4", example("life")}, {"AM_VERBOSE=1"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("the same as a sequential run"));
+  const Outcome outcome = expect_end(srun({"-N2", "-n4", example("life")}, {"AM_VERBOSE=1"}), 0, testing::_,
+                                     HasSubstr("the same as a sequential run"));
   EXPECT_EQ(count(outcome.err, "found PMIx (namespace slurm.pmix."), 4) << outcome.err;
   EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 2 nodes"), 4) << outcome.err;
 }
 
 TEST_F(Slurm, RunsTwoProgramsOneAfterTheOther) {
   const TemporaryFile both(example("hello") + " && " + example("hello"));
-  const Outcome outcome = srun({"-N2", "-n4", "sh", both.path()});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_end(srun({"-N2", "-n4", "sh", both.path()}), 0);
   EXPECT_EQ(count(outcome.out, "hears from"), 16) << outcome.out;
 }
 

@@ -40,7 +40,7 @@ void talk(am::Node& node, std::string_view streams, int& verdict) {
   node.barrier();
 }
 
-int run_node(const Arguments& arguments) {
+const Role run_node("standard_descriptors", [](const Arguments& arguments) {
   const std::string& nodes = arguments.at(0);
   const std::string& streams = arguments.at(1);
   for (const char digit : streams) close(digit - '0');
@@ -51,7 +51,7 @@ int run_node(const Arguments& arguments) {
     talk(am::start(0, nullptr), streams, verdict);
   }
   return verdict;
-}
+});
 
 int code_without(const std::string& streams, std::vector<std::string> launcher, const std::string& nodes) {
   launcher.insert(launcher.end(), {this_program(), "--node", "standard_descriptors", nodes, streams});
@@ -100,7 +100,5 @@ TEST(StandardDescriptorsUnderMpirun, StayClosed) {
   for (const char* const streams : {"0", "12", "012"})
     EXPECT_EQ(code_without(streams, {"mpirun", "--oversubscribe", "-n", "2"}, "processes"), 0) << streams;
 }
-
-const Roles roles = {{"standard_descriptors", run_node}};
 
 }  // namespace process_test::standard_descriptors_test

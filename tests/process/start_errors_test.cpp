@@ -61,8 +61,7 @@ TEST(StartErrors, ANodeThatEndsBeforeItJoins) {
 
 TEST(StartErrors, ANodeThatNeverJoins) {
   const Outcome outcome =
-      run_script(3, "[ $AM_RANK = 1 ] && exec sleep 1000; exec " + hello, {"AM_TIMEOUT=1s"});
-  EXPECT_EQ(outcome.exit_code, 1);
+      expect_end(run_script(3, "[ $AM_RANK = 1 ] && exec sleep 1000; exec " + hello, {"AM_TIMEOUT=1s"}), 1);
   // One of the other two nodes says it, and amrun. The third may have come too late to be known.
   EXPECT_THAT(sorted_lines(outcome.err),
               ElementsAre(MatchesRegex("am: join the job: no sign of node (0, )?1(, 2)? after [0-9]+ s "
@@ -72,8 +71,7 @@ TEST(StartErrors, ANodeThatNeverJoins) {
 
 TEST(StartErrors, ANodeThatNeverPolls) {
   const Outcome outcome =
-      run({amrun, "-n", "2", this_program(), "--node", "never_poll"}, {{"AM_TIMEOUT=2s"}});
-  EXPECT_EQ(outcome.exit_code, 1);
+      expect_end(run({amrun, "-n", "2", this_program(), "--node", "never_poll"}, {{"AM_TIMEOUT=2s"}}), 1);
   EXPECT_THAT(outcome.err,
               AllOf(ContainsRegex("am: node 0: gave up after [0-9]+ ms in barrier \\(AM_TIMEOUT sets"),
                     ContainsRegex("am:   node 1 \\(pid [0-9]+\\) computes, or polls without waiting\n"),
@@ -127,11 +125,11 @@ TEST(StartErrors, ALinkOfLibfabricsWithinAHostThatCannotBe) {
   if (run({"unshare", "-rnm", "true"}).exit_code != 0) GTEST_SKIP() << "no network of its own for a node";
   for (const char* const provider : {"tcp", "ofi:net", "ofi:tcp;ofi_rxm", "ofi:udp;ofi_rxd", "ofi:shm"}) {
     SCOPED_TRACE(provider);
-    const Outcome outcome = run_script(2, apart + "exec " + hello + "'",
-                                       {std::string("AM_TRANSPORT=") + provider, "AM_TIMEOUT=60s"});
-    EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_THAT(outcome.err, AllOf(ContainsRegex("no (way|connection) to node"),
-                                   HasSubstr("lives and is out of reach; ending with it")));
+    expect_end(run_script(2, apart + "exec " + hello + "'",
+                          {std::string("AM_TRANSPORT=") + provider, "AM_TIMEOUT=60s"}),
+               1,
+               AllOf(ContainsRegex("no (way|connection) to node"),
+                     HasSubstr("lives and is out of reach; ending with it")));
   }
 }
 
@@ -176,9 +174,7 @@ TEST(StartErrors, AMalformedSettingOfAJob) {
 
 // The place of a node in a job around this one means nothing to amrun, which gives places itself.
 TEST(StartErrors, AJobInTheEnvironmentOfANode) {
-  const Outcome outcome =
-      run({amrun, "-n", "2", hello}, {{"AM_RANK=7", "AM_SIZE=2", "AM_HOST_MEMORY_FD=77"}});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_end(run({amrun, "-n", "2", hello}, {{"AM_RANK=7", "AM_SIZE=2", "AM_HOST_MEMORY_FD=77"}}), 0);
 }
 
 TEST(StartErrors, AnUnknownSettingIsToldOnce) {
@@ -190,8 +186,7 @@ TEST(StartErrors, AnUnknownSettingIsToldOnce) {
 TEST(StartErrors, VerboseTellsWhatWasFound) {
   expect_end(run({hello}, {{"AM_VERBOSE=1"}}), 0,
              MatchesRegex("am: node 0 of 1: found no launcher, .*; shared memory to all nodes.*\n"));
-  const Outcome job = run({amrun, "-n", "3", hello}, {{"AM_VERBOSE=1"}});
-  EXPECT_EQ(job.exit_code, 0);
+  const Outcome job = expect_end(run({amrun, "-n", "3", hello}, {{"AM_VERBOSE=1"}}), 0);
   for (const char* id : {"0", "1", "2"}) {
     EXPECT_EQ(
         count(job.err, "am: node " + std::string(id) + " of 3: found amrun; shared memory to all nodes"), 1)
@@ -200,8 +195,7 @@ TEST(StartErrors, VerboseTellsWhatWasFound) {
 }
 
 TEST(StartErrors, StatsAreCounters) {
-  const Outcome outcome = run({amrun, "-n", "3", hello}, {{"AM_STATS=1"}});
-  EXPECT_EQ(outcome.exit_code, 0);
+  const Outcome outcome = expect_end(run({amrun, "-n", "3", hello}, {{"AM_STATS=1"}}), 0);
   for (const char* id : {"0", "1", "2"})
     EXPECT_EQ(count(outcome.err, "am: node " + std::string(id) + " of 3\n"), 1);
   EXPECT_EQ(count(outcome.err, "::greeted\n"), 3) << outcome.err;
@@ -401,21 +395,19 @@ TEST_F(PoorSurroundings, NoSys) {
 // -- this program as a node -------------------------------------------------------------------------------------------------------
 
 /// Node 1 is killed, the others wait for ever.
-void die(am::Node& node) {
+const Role die("die", Role::told, [](am::Node& node) {
   node.barrier();
   if (node.id() == 1) raise(SIGKILL);
   node.wait_until([] { return false; });
-}
+});
 
-int threads() {
-  am::run_threads(64, [](am::Node& node) { node.barrier(); });
-  return 0;
-}
+const Role threads("threads", Role::told,
+                   [] { am::run_threads(64, [](am::Node& node) { node.barrier(); }); });
 
 void count_one(am::Request& request) { ++request.state<int>(); }
 
 /// Everything that has pages of its own in the job's memory.
-void use_all(am::Node& node) {
+const Role use_all("use_all", Role::told, [](am::Node& node) {
   int came = 0;
   node.attach(came);
   node.barrier();
@@ -425,9 +417,9 @@ void use_all(am::Node& node) {
   std::fill_n(block.local(node), 3 * 4096, std::byte{1});
   am::put(node, block.on(1 - node.id()), std::byte{2});
   node.barrier();
-}
+});
 
-void use_global_memory(am::Node& node) {
+const Role use_global_memory("use_global_memory", Role::told, [](am::Node& node) {
   constexpr std::size_t too_many = std::size_t{2} << 20;
   const auto refused = [](const auto& use) { std::printf("%s\n", test::error_of(use).c_str()); };
   refused([&] { static_cast<void>(am::allocate<std::byte>(node, too_many)); });
@@ -435,19 +427,13 @@ void use_global_memory(am::Node& node) {
   refused([&] { static_cast<void>(am::segment(node)); });
   for (int i = 0; i < 4; ++i)
     std::fill_n(am::allocate<std::byte>(node, too_many / 16).local(node), too_many / 16, std::byte{1});
-}
+});
 
-void never_poll(am::Node& node) {
+const Role never_poll("never_poll", Role::told, [](am::Node& node) {
   if (node.id() == 1) {
     for (;;) pause();
   }
   node.barrier();
-}
-
-const Roles roles = {{"never_poll", catching<node_role<never_poll>>},
-                     {"die", catching<node_role<die>>},
-                     {"use_all", catching<node_role<use_all>>},
-                     {"use_global_memory", catching<node_role<use_global_memory>>},
-                     {"threads", catching<role<threads>>}};
+});
 
 }  // namespace process_test::start_errors_test

@@ -30,8 +30,7 @@ class TracePage : public testing::Test {
   /// The page of a small machine: four rows, each a ring of four.
   std::string small_machine() {
     const std::string page = in("t1.html");
-    const Outcome outcome = process_test::run({amsim, "t1", "rows=4", "columns=4", "--trace", page});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    process_test::expect_end(process_test::run({amsim, "t1", "rows=4", "columns=4", "--trace", page}), 0);
     return page;
   }
   /// A page again, with something that people do to it.
@@ -46,8 +45,7 @@ class TracePage : public testing::Test {
     command.insert(command.end(), {"--virtual-time-budget=2000", "--window-size=1200,800"});
     command.insert(command.end(), what.begin(), what.end());
     command.push_back("file://" + page + behind);
-    Outcome outcome = process_test::run(command);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = process_test::expect_end(process_test::run(command), 0);
     return outcome;
   }
   /// What is there when the script has drawn.

@@ -22,64 +22,64 @@ am::Node& begin() {
   node.barrier();
   return node;
 }
-template <void (*function)(am::Node&)>
-int after_a_barrier(const Arguments& /*none*/) {
-  function(begin());
-  return 0;
-}
+struct RoleBehindABarrier : Role {
+  template <class F>
+  RoleBehindABarrier(const std::string& name, F play) : Role(name, [play] { play(begin()); }) {}
+};
 void wait_for_ever(am::Node& node) {
   node.wait_until([] { return false; });
 }
 
-int only_start() {
-  am::start(0, nullptr);
-  return 0;
-}
-void all_send_to_nowhere(am::Node& node) { node.request<nothing>(99); }
-void all_ask_for_too_much(am::Node& node) {
+const Role only_start("only_start", [] { am::start(0, nullptr); });
+const RoleBehindABarrier all_send_to_nowhere("all_send_to_nowhere",
+                                             [](am::Node& node) { node.request<nothing>(99); });
+const RoleBehindABarrier all_ask_for_too_much("all_ask_for_too_much", [](am::Node& node) {
   static_cast<void>(am::allocate<std::byte>(node, std::size_t{1} << 40));
-}
-void one_sends_to_nowhere(am::Node& node) {
+});
+const RoleBehindABarrier one_sends_to_nowhere("one_sends_to_nowhere", [](am::Node& node) {
   if (node.id() == 1) node.request<nothing>(99);
   wait_for_ever(node);
-}
+});
 /// Node 0 goes on.
-void one_leaves_with_a_code(am::Node& node) {
+const RoleBehindABarrier one_leaves_with_a_code("one_leaves_with_a_code", [](am::Node& node) {
   node.on_peer_death([](am::Node&, am::NodeId) {});
   node.barrier();
   if (node.id() == 1) std::exit(3);
   while (node.engine().board().card(1).wait_status.load() != 3 << 8) node.poll();  // amrun tells it
   test::check_throws<am::Error>([&] { node.barrier(); }, "has left the job with exit code 3 (");
-}
-void a_handler_throws(am::Node& node) {
+});
+const RoleBehindABarrier a_handler_throws("a_handler_throws", [](am::Node& node) {
   if (node.id() == 0) node.request<throws>(1);
   wait_for_ever(node);
-}
-void a_handler_throws_in_a_barrier(am::Node& node) {
+});
+const RoleBehindABarrier a_handler_throws_in_a_barrier("a_handler_throws_in_a_barrier", [](am::Node& node) {
   if (node.id() == 0) node.request<throws>(1);
   node.barrier();
   wait_for_ever(node);
-}
-void a_reply_handler_throws_a_number(am::Node& node) {
-  if (node.id() == 0) node.reply_to<throws_a_number>(1);
-  wait_for_ever(node);
-}
-void a_timelet_throws(am::Node& node) {
+});
+const RoleBehindABarrier a_reply_handler_throws_a_number("a_reply_handler_throws_a_number",
+                                                         [](am::Node& node) {
+                                                           if (node.id() == 0)
+                                                             node.reply_to<throws_a_number>(1);
+                                                           wait_for_ever(node);
+                                                         });
+const RoleBehindABarrier a_timelet_throws("a_timelet_throws", [](am::Node& node) {
   if (node.id() == 1) node.on_timelet(node.count(), [](am::LowEvent&) { throw std::runtime_error("late"); });
   wait_for_ever(node);
-}
+});
 /// Node 1 sleeps in a barrier that node 0 does not come to, and a handler throws meanwhile.
-void a_handler_throws_in_a_barrier_that_fails(am::Node& node) {
-  if (node.id() == 0) {
-    const std::atomic<std::uint64_t>& waits = node.engine().board().card(1).waiting_since_ns;
-    while (waits.load() == 0) std::this_thread::yield();
-    node.request<throws>(1);
-    return;
-  }
-  node.barrier();
-}
+const RoleBehindABarrier a_handler_throws_in_a_barrier_that_fails(
+    "a_handler_throws_in_a_barrier_that_fails", [](am::Node& node) {
+      if (node.id() == 0) {
+        const std::atomic<std::uint64_t>& waits = node.engine().board().card(1).waiting_since_ns;
+        while (waits.load() == 0) std::this_thread::yield();
+        node.request<throws>(1);
+        return;
+      }
+      node.barrier();
+    });
 /// Node 1 catches what its handler throws, and comes to an end of its own at once.
-int another_error_after_a_caught_one() {
+const Role another_error_after_a_caught_one("another_error_after_a_caught_one", [] {
   am::Node& node = am::start(0, nullptr);
   try {
     node.barrier();  // node 0 may have left it, and sent
@@ -88,42 +88,38 @@ int another_error_after_a_caught_one() {
   } catch (const std::runtime_error&) {
   }
   throw std::logic_error("of the program");
-}
-int own_terminate_handler() {
+});
+const Role own_terminate_handler("own_terminate_handler", [] {
   std::set_terminate([] {
     std::fputs("the program's own\n", stderr);
     std::_Exit(5);
   });
   begin().request<nothing>(99);
-  return 0;
-}
-int terminate_without_an_exception() {
+});
+const Role terminate_without_an_exception("terminate_without_an_exception", [] {
   begin();
   std::terminate();
-}
-int another_thread_throws() {
+});
+const Role another_thread_throws("another_thread_throws", [] {
   begin();
   std::thread([] { throw std::runtime_error("of a thread"); }).join();
-  return 0;
-}
+});
 
-int threads_throw() {
+const Role threads_throw("threads_throw", [] {
   am::run_threads(3, [](am::Node& node) {
     if (node.id() == 2) throw std::runtime_error("of a node");
   });
-  return 0;
-}
-int a_handler_throws_among_threads() {
+});
+const Role a_handler_throws_among_threads("a_handler_throws_among_threads", [] {
   am::run_threads(3, [](am::Node& node) {
     if (node.id() == 0) node.request<throws>(2);
     if (node.id() == 2) wait_for_ever(node);
   });
-  return 0;
-}
-int throw_after_a_job_of_threads() {
+});
+const Role throw_after_a_job_of_threads("throw_after_a_job_of_threads", [] {
   am::run_threads(1, [](am::Node&) {});
   throw std::runtime_error("none of libam's business");
-}
+});
 
 // -- tests --------------------------------------------------------------------------------------------------------------
 
@@ -151,8 +147,7 @@ TEST(Uncaught, ErrorOfOneNode) {
 
 TEST(Uncaught, ErrorOfAllNodesIsToldByOne) {
   for (const char* role : {"all_send_to_nowhere", "all_ask_for_too_much"}) {
-    const Outcome outcome = job(4, role);
-    EXPECT_EQ(outcome.exit_code, 1);
+    const Outcome outcome = expect_end(job(4, role), 1);
     EXPECT_EQ(count(outcome.err, "am: node "), 1) << outcome.err;
     EXPECT_EQ(count(outcome.err, "\n"), 2) << outcome.err;
   }
@@ -233,24 +228,5 @@ TEST_P(UncaughtInEveryMode, BlamesNoHandlerWhoseExceptionWasCaught) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mode, UncaughtInEveryMode, testing::Values("poll", "thread", "interrupt"));
-
-const Roles roles = {
-    {"only_start", role<only_start>},
-    {"all_send_to_nowhere", after_a_barrier<all_send_to_nowhere>},
-    {"all_ask_for_too_much", after_a_barrier<all_ask_for_too_much>},
-    {"one_sends_to_nowhere", after_a_barrier<one_sends_to_nowhere>},
-    {"one_leaves_with_a_code", after_a_barrier<one_leaves_with_a_code>},
-    {"a_handler_throws", after_a_barrier<a_handler_throws>},
-    {"a_handler_throws_in_a_barrier", after_a_barrier<a_handler_throws_in_a_barrier>},
-    {"a_reply_handler_throws_a_number", after_a_barrier<a_reply_handler_throws_a_number>},
-    {"a_timelet_throws", after_a_barrier<a_timelet_throws>},
-    {"a_handler_throws_in_a_barrier_that_fails", after_a_barrier<a_handler_throws_in_a_barrier_that_fails>},
-    {"another_error_after_a_caught_one", role<another_error_after_a_caught_one>},
-    {"own_terminate_handler", role<own_terminate_handler>},
-    {"terminate_without_an_exception", role<terminate_without_an_exception>},
-    {"another_thread_throws", role<another_thread_throws>},
-    {"threads_throw", role<threads_throw>},
-    {"a_handler_throws_among_threads", role<a_handler_throws_among_threads>},
-    {"throw_after_a_job_of_threads", role<throw_after_a_job_of_threads>}};
 
 }  // namespace process_test::uncaught_test

@@ -30,7 +30,7 @@ void loops_with_stderr(am::Request&, int) {
 }
 
 /// Node 0 sends node 1 fifty harmless requests, then the one that is named, then three more.
-int meet(const Arguments& arguments) {
+const amrun_test::Role meet("meet", [](const Arguments& arguments) {
   am::Node& node = am::start(0, nullptr);
   const std::string& what = arguments.at(0);
   if (what == "default" && node.id() == 1) {  // before the barrier, in which all that node 0 sends may come
@@ -61,21 +61,21 @@ int meet(const Arguments& arguments) {
   node.barrier();
   node.barrier();
   return 0;
-}
+});
 
 /// The same, nodes being threads of this one process.
-int meet_as_threads(const Arguments&) {
+const amrun_test::Role meet_as_threads("meet_as_threads", [] {
   am::run_threads(2, [](am::Node& node) {
     node.barrier();
     if (node.id() == 0) node.request<loops_with_stderr>(1, 7);
     node.wait_until([] { return false; });
   });
   return 0;
-}
+});
 
 /// For five seconds one request after the other, with pauses.
 /// Prints for how many milliseconds it did not get on at most, which is the system's doing.
-int get_on(const Arguments&) {
+const amrun_test::Role get_on("get_on", [] {
   am::Node& node = am::start(0, nullptr);
   node.barrier();
   am::Count longest = 0;
@@ -93,16 +93,16 @@ int get_on(const Arguments&) {
   look();
   amrun_test::Node::print("pause " + std::to_string(longest / 1'000'000));
   return 0;
-}
+});
 
 /// Says its pid, and waits for nothing that comes.
-int wait_in_vain(const Arguments&) {
+const amrun_test::Role wait_in_vain("wait_in_vain", [] {
   am::Node& node = am::start(0, nullptr);
   node.barrier();
   amrun_test::Node::print("pid " + std::to_string(getpid()));
   node.wait_until([] { return false; });
   return 0;
-}
+});
 
 // -- the tests ------------------------------------------------------------------------------------------------------------
 
@@ -125,9 +125,9 @@ class Watchdog : public testing::TestWithParam<const char*> {
   static void expect_crash(std::vector<std::string> options, const char* what,
                            const std::vector<std::string>& texts) {
     options.insert(options.end(), {"-n", "2"});
-    Amrun amrun(job(options, {"meet", what}), {{mode()}});
-    EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
-    for (const std::string& text : texts) EXPECT_THAT(amrun.err(), HasSubstr(text));
+    const process_test::Outcome amrun =
+        process_test::expect_end(amrun_test::run_job(options, {"meet", what}, {{mode()}}), 128 + SIGABRT);
+    for (const std::string& text : texts) EXPECT_THAT(amrun.err, HasSubstr(text));
   }
   static std::string mode() { return std::string("AM_DISPATCH=") + GetParam(); }
 };
@@ -196,13 +196,13 @@ TEST(WatchdogOfAmrun, NamesANodeThatComputesWhileMessagesWait) {
 
 // For longer than the patience, and a little something all the time: unless the system lets a node wait for so long.
 TEST(WatchdogOfAmrun, SaysNothingOfAJobThatGetsOn) {
-  Amrun amrun(job({"-n", "2", "--watchdog=2s"}, {"get_on"}));
-  EXPECT_EQ(amrun.exit_code(), 0);
+  const process_test::Outcome amrun =
+      process_test::expect_end(amrun_test::run_job({"-n", "2", "--watchdog=2s"}, {"get_on"}), 0);
   int longest_ms = 0;
-  for (const std::string& line : amrun_test::lines_of(amrun.out()))
+  for (const std::string& line : amrun_test::lines_of(amrun.out))
     longest_ms = std::max(longest_ms, std::stoi(line.substr(std::string_view("pause ").size())));
   if (longest_ms < 1000) {
-    EXPECT_EQ(amrun.err(), "");
+    EXPECT_EQ(amrun.err, "");
   }
 }
 
@@ -271,8 +271,5 @@ TEST(WatchdogOfANode, DoesNotTakeTheInterruptModesSignal) {
   options.dispatch = am::Dispatch::interrupt;
   EXPECT_THAT(error_of_start(2, options), HasSubstr("AM_SIGNAL and AM_WATCHDOG_SIGNAL are both URG"));
 }
-
-const amrun_test::Roles roles = {
-    {"meet", meet}, {"meet_as_threads", meet_as_threads}, {"get_on", get_on}, {"wait_in_vain", wait_in_vain}};
 
 }  // namespace watchdog_test
