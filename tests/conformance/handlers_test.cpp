@@ -113,10 +113,8 @@ TEST_P(Handlers, EveryKindOfArgument) {
 // -- whose they are -------------------------------------------------------------------------------------------------------
 
 /// What a library on top of libam keeps for each node.
-struct Tally {
+struct Tally : test::Pinned {
   explicit Tally(am::Node& its_node) : node(&its_node) { ++alive; }
-  Tally(const Tally&) = delete;
-  Tally& operator=(const Tally&) = delete;
   ~Tally() { --alive; }
   am::Node* node;
   std::uint64_t sum = 0;

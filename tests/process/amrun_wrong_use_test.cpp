@@ -16,14 +16,6 @@ void expect_refused(const std::vector<std::string>& arguments, int exit_code, co
                                AllOf(StartsWith("amrun: "), HasSubstr(line), EndsWith("\n")));
 }
 
-TEST(AmrunWrongUse, Options) {
-  for (const std::string n : {"0", "100000", "abc"})
-    expect_refused({"-n", n, "true"}, 2, "-n takes a number of nodes from 1 to 4096, not \"" + n + "\"");
-  expect_refused({}, 2, "no program to start");
-  expect_refused({"-n", "2"}, 2, "no program to start");
-  expect_refused({"--lable", "true"}, 2, "the nearest is --label");
-}
-
 TEST(AmrunWrongUse, Programs) {
   expect_refused({"-n", "2", "no-such-program"}, 127, "\"no-such-program\" is not found in PATH");
   expect_refused({"-n", "2", "/no/such/program"}, 127, "\"/no/such/program\" is not there");

@@ -27,7 +27,7 @@ struct CableFaults {
   double bytes_per_second = 0;          ///< 0: as fast as it goes
 };
 
-class BadLink {
+class BadLink : test::Pinned {
  public:
   /// Between the first two hosts, whose interfaces with that name it makes; `v4` is what their addresses begin with.
   BadLink(const Namespaces& hosts, const std::string& interface, const std::string& v4,
@@ -50,8 +50,6 @@ class BadLink {
     eventfd_write(stop_.get(), 1);
     thread_.join();
   }
-  BadLink(const BadLink&) = delete;
-  BadLink& operator=(const BadLink&) = delete;
 
   [[nodiscard]] bool works() const { return problem_.empty(); }
   [[nodiscard]] const std::string& problem() const { return problem_; }

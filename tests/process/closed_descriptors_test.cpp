@@ -46,7 +46,7 @@ TEST_P(ClosedDescriptors, AreNoDeath) {
 }
 
 /// The file that has the job's number among the descriptors of this process.
-class InItsPlace {
+class InItsPlace : test::Pinned {
  public:
   explicit InItsPlace(am::Node& node) : place_(node.engine().job().memory->fd()) {
     fd_ = open(file_.path().c_str(), O_RDWR | O_CLOEXEC);
@@ -56,8 +56,6 @@ class InItsPlace {
     close(place_);
     close(fd_);
   }
-  InItsPlace(const InItsPlace&) = delete;
-  InItsPlace& operator=(const InItsPlace&) = delete;
   void check_untouched() const {
     struct stat info {};
     check(fstat(fd_, &info) == 0, "fstat");

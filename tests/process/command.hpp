@@ -22,6 +22,7 @@
 #include <system_error>
 
 #include "process/roles.hpp"
+#include "support/pinned.hpp"
 
 namespace process_test {
 
@@ -127,14 +128,12 @@ struct Stream {
 }  // namespace impl
 
 /// Whether a process has ended, or does before the test is given up. Made while it is there.
-class Watched {
+class Watched : test::Pinned {
  public:
   explicit Watched(pid_t pid) : fd_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {
     EXPECT_GE(fd_, 0) << "process " << pid << " is not there";
   }
   ~Watched() { close(fd_); }
-  Watched(const Watched&) = delete;
-  Watched& operator=(const Watched&) = delete;
 
   [[nodiscard]] bool ends() const {
     pollfd end{fd_, POLLIN, 0};
@@ -147,7 +146,7 @@ class Watched {
 
 /// A command that runs beside the test; ended with the object. Its output is read when the test asks for it: it waits when it has
 /// written more than a pipe holds.
-class Running {
+class Running : test::Pinned {
  public:
   explicit Running(const std::vector<std::string>& command, const Surroundings& surroundings = {})
       : name_(command[0]), pid_(start(command, surroundings)), process_(pid_) {}
@@ -157,8 +156,6 @@ class Running {
     out_.end();
     err_.end();
   }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   void signal(int number) const { kill(pid_, number); }
@@ -274,7 +271,7 @@ inline Outcome run(const std::vector<std::string>& command, const Surroundings& 
 }
 
 /// A folder of the test's own, gone with the object.
-class TemporaryFolder {
+class TemporaryFolder : test::Pinned {
  public:
   TemporaryFolder() {
     std::string name = std::filesystem::temp_directory_path() / "am_process_test_XXXXXX";
@@ -285,8 +282,6 @@ class TemporaryFolder {
     std::error_code ignored;  // of what a killed one has left, somebody may still be at work
     std::filesystem::remove_all(path_, ignored);
   }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   [[nodiscard]] std::string path() const { return path_; }
   [[nodiscard]] std::string in(const std::string& file) const { return path_ / file; }
 

@@ -1,5 +1,5 @@
-// Jobs over the emulated networks: examples give what they give over shared memory, also on grids of one row or column; wrong grids are refused
-// in one line; and a node that is stopped in the middle of the grid holds up nobody else.
+// Jobs over the emulated networks: examples give what they give over shared memory, also on grids of one row or column; and a node that is
+// stopped in the middle of the grid holds up nobody else.
 
 #include <atomic>
 #include <cstdint>
@@ -44,25 +44,6 @@ TEST(Emulated, TellsWhatItsRoutersHaveCounted) {
     EXPECT_THAT(mmachine, HasSubstr("its M-Machine router, at row 0, column " + node + " of 1x2\n"));
   }
   EXPECT_THAT(mmachine, HasSubstr("  sent back to this node                 0, GTLB misses 1\n"));
-}
-
-TEST(Emulated, RefusesWhatIsNoGridOfItsNodes) {
-  const auto expect = [](const std::string& transport, int nodes, const std::string& line) {
-    SCOPED_TRACE(transport);
-    expect_end(run_over(transport, nodes, {example("hello")}), testing::Ne(0),
-               HasSubstr("AM_TRANSPORT=" + line));
-  };
-  expect("t1:2x2", 3, "t1:2x2 is a grid of 4 nodes, and the job has 3 (say t1:1x3, or t1 alone)");
-  expect("t1:big", 2, "t1:big is no grid (say rows x columns, t1:1x2, or t1 alone)");
-  expect("mmachine:2x2", 3,
-         "mmachine:2x2 is a grid of 4 nodes, and the job has 3 (say mmachine:1x3, or mmachine alone)");
-  expect("mmachine:big", 2, "mmachine:big is no grid");
-  expect("t2:2x2", 4, "\"t2:2x2\" is not one of auto, shm, tcp, t1, mmachine, ncube2");
-  expect("ncube2:2", 2, "\"ncube2:2\" is not one of auto, shm");
-  expect_end(
-      run_over("ncube2", 3, {example("hello")}), testing::Ne(0),
-      HasSubstr(
-          "the job has 3 nodes, and an nCUBE/2 is a cube of 1, 2, 4, ... up to 1024 (run 2 or 4 nodes, "));
 }
 
 // Node 1, between 0 and the last but two of five, or the last of four, floods that one, and is stopped again and again, wherever it is on its way through the routers; the others

@@ -115,15 +115,13 @@ void naps(Waiter& waiter, clockid_t clock, const std::function<long()>& call) {
 }
 void naps(Waiter& waiter, const std::function<long()>& call) { naps(waiter, CLOCK_MONOTONIC, call); }
 
-struct Pipe {
+struct Pipe : test::Pinned {
   int ends[2] = {-1, -1};
   Pipe() { check(pipe(ends) == 0, "pipe"); }
   ~Pipe() {
     close(ends[0]);
     close(ends[1]);
   }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
   void write_one() const { check(write(ends[1], "x", 1) == 1, "write"); }
   [[nodiscard]] long read_one() const {
     char c = 0;

@@ -245,7 +245,7 @@ TEST(InterruptSignals, AForkedChildIsNotTheNode) {
 }
 
 /// Threads that are started while one lives have no more stack.
-class SmallStacks {
+class SmallStacks : test::Pinned {
  public:
   SmallStacks() {
     pthread_getattr_default_np(&before_);
@@ -259,8 +259,6 @@ class SmallStacks {
     pthread_setattr_default_np(&before_);
     pthread_attr_destroy(&before_);
   }
-  SmallStacks(const SmallStacks&) = delete;
-  SmallStacks& operator=(const SmallStacks&) = delete;
 
  private:
   pthread_attr_t before_;

@@ -55,7 +55,7 @@ void on_trap(int /*signal*/, siginfo_t* /*info*/, void* context) noexcept {
   }
 }
 
-class Traps {
+class Traps : test::Pinned {
  public:
   Traps() {
     struct sigaction traps {};
@@ -66,15 +66,13 @@ class Traps {
     sigaction(SIGTRAP, &traps, &before_);
   }
   ~Traps() { sigaction(SIGTRAP, &before_, nullptr); }
-  Traps(const Traps&) = delete;
-  Traps& operator=(const Traps&) = delete;
 
  private:
   struct sigaction before_ {};
 };
 
 /// From here on instructions count, as long as one lives.
-class Counted {
+class Counted : test::Pinned {
  public:
   Counted() noexcept {
     steps.on = true;
@@ -84,8 +82,6 @@ class Counted {
     asm volatile("" ::: "memory");
     steps.on = false;
   }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
 };
 
 struct State {

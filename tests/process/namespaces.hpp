@@ -12,7 +12,7 @@ namespace process_test {
 
 inline const std::string enter_host = AM_TESTS_DIR "/process/enter_host.sh";
 
-class Namespaces {
+class Namespaces : test::Pinned {
  public:
   /// Each host has, on eth0, the address 10.77.0.N and fd77::N, N from 1.
   explicit Namespaces(std::size_t hosts) : prefix_("am" + std::to_string(getpid())) {
@@ -27,8 +27,6 @@ class Namespaces {
   ~Namespaces() {
     for (std::size_t host = 0; host <= hosts_; ++host) run({"ip", "netns", "del", name(host)});
   }
-  Namespaces(const Namespaces&) = delete;
-  Namespaces& operator=(const Namespaces&) = delete;
 
   /// Without rights, or without the program ip, there are none: what it says then is a reason to skip the test.
   [[nodiscard]] bool works() const { return problem_.empty(); }

@@ -8,7 +8,7 @@ namespace process_test {
 /// What it needs of this process, whose children find it, as long as this lives. It asks twice before it runs as root, as tests do in
 /// containers. And its sessions want a folder of their own: of two that make the one of all at the same time, one fails now and then
 /// (Open MPI 4.1: "File exists").
-class OpenMpi {
+class OpenMpi : test::Pinned {
  public:
   OpenMpi() {
     // NOLINTBEGIN(concurrency-mt-unsafe): tests that start programs have one thread
@@ -20,8 +20,6 @@ class OpenMpi {
     unsetenv(folder_variable);
     // NOLINTEND(concurrency-mt-unsafe)
   }
-  OpenMpi(const OpenMpi&) = delete;
-  OpenMpi& operator=(const OpenMpi&) = delete;
 
   [[nodiscard]] static bool is_there() {
     return std::system("command -v mpirun >/dev/null 2>&1") ==

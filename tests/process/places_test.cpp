@@ -1,4 +1,4 @@
-// A process that comes into the place of a node that is there, or was: it is refused, and the node never notices.
+// A process that comes into the place of a node that is there: it is refused, and the node never notices.
 
 #include "support/job.hpp"
 
@@ -7,7 +7,7 @@ namespace places_test {
 using namespace test;
 
 /// A node in a process of its own. What it throws goes to `said`.
-class NodeProcess {
+class NodeProcess : test::Pinned {
  public:
   NodeProcess(am::NodeId id, const std::shared_ptr<am::host::Memory>& memory, const test::Body& body) {
     int ends[2];
@@ -29,8 +29,6 @@ class NodeProcess {
     text_ = ends[0];
   }
   ~NodeProcess() { static_cast<void>(end()); }
-  NodeProcess(const NodeProcess&) = delete;
-  NodeProcess& operator=(const NodeProcess&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// Waits for it; what it threw.
@@ -84,30 +82,6 @@ TEST(Place, OfANodeThatIsThereIsNotSpoiled) {
   NodeProcess other(1, memory, body);
   EXPECT_EQ(first.end(), "");
   EXPECT_EQ(other.end(), "");
-}
-
-TEST(Place, OfANodeThatHasRunIsNotTaken) {
-  const std::shared_ptr<am::host::Memory> memory = am::host::Memory::create(1);
-  const test::Body body = [](am::Node& node) { node.barrier(); };
-  NodeProcess first(0, memory, body);
-  const pid_t pid = first.pid();
-  EXPECT_EQ(first.end(), "");
-  wait_for(memory->board(), 0, am::host::Standing::left);
-  NodeProcess second(0, memory, body);
-  EXPECT_EQ(second.end(),
-            "am: join the job: node 0 has run already, and cannot begin anew (start one process per node)");
-  EXPECT_EQ(memory->board().card(0).pid, pid);
-}
-
-TEST(Place, OfANodeThatHasDiedIsNotTaken) {
-  const std::shared_ptr<am::host::Memory> memory = am::host::Memory::create(1);
-  NodeProcess first(0, memory, [](am::Node&) { raise(SIGKILL); });
-  const pid_t pid = first.pid();
-  static_cast<void>(first.end());
-  EXPECT_FALSE(memory->board().is_alive(0));
-  NodeProcess second(0, memory, [](am::Node& node) { node.barrier(); });
-  EXPECT_NE(second.end(), "");
-  EXPECT_EQ(memory->board().card(0).pid, pid);
 }
 
 }  // namespace places_test

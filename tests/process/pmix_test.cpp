@@ -171,15 +171,13 @@ TEST_F(Mpirun, AServerThatCannotBeReachedIsAnError) {
 }
 
 /// The nodes hold this open for as long as they live, whatever mpirun does with their other files.
-class Fifo {
+class Fifo : test::Pinned {
  public:
   Fifo() {
     EXPECT_EQ(mkfifo(path().c_str(), 0600), 0);
     fd_ = open(path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   }
   ~Fifo() { close(fd_); }
-  Fifo(const Fifo&) = delete;
-  Fifo& operator=(const Fifo&) = delete;
 
   [[nodiscard]] std::string path() const { return folder_.in("fifo"); }
   /// What a node wrote, or 0 when all have ended, or '?' when nothing comes for a long time.
@@ -203,20 +201,6 @@ TEST_F(Mpirun, NodesDoNotOutliveIt) {
   EXPECT_EQ(fifo.next(), 'x');
   launcher.signal(SIGKILL);
   EXPECT_EQ(fifo.next(), '\0');
-}
-
-/// A second host that is this one: mpirun reaches hosts by ssh, or by what it is told to use instead. Namespaces do better
-/// (several_hosts_test.cpp), where they may be made.
-TEST_F(Mpirun, SeveralHostsMeet) {
-  const process_test::TemporaryFile remote_shell("#!/bin/sh\nshift\nexec sh -c \"$*\"\n",
-                                                 std::filesystem::perms::owner_all);
-  const Outcome outcome =
-      expect_end(run("--mca plm_rsh_agent " + remote_shell.path() +
-                     " -x AM_VERBOSE=1 -x AM_TCP_INTERFACES=lo --host localhost:2,elsewhere:1 -n 3 " +
-                     AM_BIN_DIR "/examples/hello"),
-                 0);
-  EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 1 node"), 2) << outcome.err;
-  EXPECT_EQ(count(outcome.err, "TCP to 2 nodes"), 1) << outcome.err;
 }
 
 }  // namespace am::core::pmix_test

@@ -149,21 +149,6 @@ TEST_F(SeveralHosts, SayWhatWasChosenOfLibfabric) {
   EXPECT_EQ(count(outcome.err, ": libfabric's tcp;ofi_rxm on eth0"), 2) << outcome.err;
 }
 
-/// The second one finds what the first one left with the launcher. Now and then PMIx 4.2's server forgets meanwhile that it has processes
-/// of its own: it takes one off their count for each whose connection it sees end before it has dealt with its PMIx_Finalize, and at 0 a
-/// fence of that host never ends (PMIX_MCA_pmix_server_fence_verbose=5: "has no local procs"). Not three times in a row.
-TEST_F(SeveralHosts, RunTwoProgramsOneAfterTheOther) {
-  const TemporaryFile script(example("hello") + " && " + example("hello"));
-  Outcome outcome;
-  for (int runs = 0; runs < 3; ++runs) {
-    outcome = run(hosts_.mpirun(2, {"sh", script.path()}));
-    if (outcome.err.find("does not answer since 30 s") == std::string::npos) break;
-    std::printf("once more, since the launcher may have forgotten its processes:\n%s\n", outcome.err.c_str());
-  }
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(count(outcome.out, "hears from"), 16) << outcome.out;
-}
-
 TEST_F(SeveralHosts, SayWhatWasFoundAndChosen) {
   const Outcome outcome = run_hello(2, {"AM_VERBOSE=1"});
   EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 2 nodes"), 4) << outcome.err;

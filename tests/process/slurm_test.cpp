@@ -12,7 +12,7 @@ using testing::HasSubstr;
 const std::string script = AM_TESTS_DIR "/process/slurm.sh";
 
 /// Runs as long as it lives.
-class Cluster {
+class Cluster : test::Pinned {
  public:
   Cluster() {
     std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));  // as munge demands
@@ -33,8 +33,6 @@ class Cluster {
   ~Cluster() {
     if (runs_) run({script, "stop", there()});
   }
-  Cluster(const Cluster&) = delete;
-  Cluster& operator=(const Cluster&) = delete;
 
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] std::string there() const { return folder_.in("slurm"); }

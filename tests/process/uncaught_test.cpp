@@ -157,33 +157,27 @@ TEST(PeerGone, TellsTheExitCodeOfAPeerThatHasLeft) {
   EXPECT_EQ(job(2, "one_leaves_with_a_code").exit_code, 3);
 }
 
-TEST(Uncaught, IsNotOurBusinessWhereTheProgramHasAHandlerOfItsOwn) {
-  expect_end(alone("own_terminate_handler"), 5, "the program's own\n");
-}
-
-TEST(Uncaught, IsNotOurBusinessWithoutAnException) {
-  expect_end(alone("terminate_without_an_exception"), 128 + SIGABRT,
-             HasSubstr("terminate called without an active exception"));
-}
-
-TEST(Uncaught, IsNotOurBusinessAfterAJobOfThreads) {
-  expect_end(alone("throw_after_a_job_of_threads"), 128 + SIGABRT,
-             AllOf(HasSubstr("terminate called"), Not(HasSubstr("am: "))));
-}
-
-TEST(Uncaught, OfAnotherThreadNamesTheProcesssNode) {
-  expect_end(alone("another_thread_throws"), 1,
-             "am: node 0: nobody catches a std::runtime_error: of a thread\n");
-}
-
-TEST(Uncaught, OutOfTheMainOfAThreadNamesItsNode) {
-  expect_end(alone("threads_throw"), 1, "am: node 2: nobody catches a std::runtime_error: of a node\n");
-}
-
-TEST(Uncaught, OutOfAHandlerAmongThreadsNamesBoth) {
-  expect_end(alone("a_handler_throws_among_threads"), 1,
-             MatchesRegex("am: node 2: nobody catches a std::runtime_error: too bad; it came out of "
-                          "handler [^\n]*throws, for a message from node 0\n"));
+TEST(Uncaught, OfAProcessIsToldWhereItIsLibamsBusiness) {
+  struct Row {
+    const char* role;
+    int exit_code;
+    testing::Matcher<std::string> err;
+  };
+  for (const auto& [role, exit_code, err] : {
+           Row{"own_terminate_handler", 5, "the program's own\n"},
+           Row{"terminate_without_an_exception", 128 + SIGABRT,
+               HasSubstr("terminate called without an active exception")},
+           Row{"throw_after_a_job_of_threads", 128 + SIGABRT,
+               AllOf(HasSubstr("terminate called"), Not(HasSubstr("am: ")))},
+           Row{"another_thread_throws", 1, "am: node 0: nobody catches a std::runtime_error: of a thread\n"},
+           Row{"threads_throw", 1, "am: node 2: nobody catches a std::runtime_error: of a node\n"},
+           Row{"a_handler_throws_among_threads", 1,
+               MatchesRegex("am: node 2: nobody catches a std::runtime_error: too bad; it came out of "
+                            "handler [^\n]*throws, for a message from node 0\n")},
+       }) {
+    SCOPED_TRACE(role);
+    expect_end(alone(role), exit_code, err);
+  }
 }
 
 class UncaughtInEveryMode : public testing::TestWithParam<const char*> {

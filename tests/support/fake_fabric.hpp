@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "support/pinned.hpp"
 #include "support/random.hpp"
 #include "transports/ofi/library.hpp"
 
@@ -58,11 +59,9 @@ namespace fake {
 struct World;  // fake_world.hpp
 }
 
-class FakeFabric {
+class FakeFabric : test::Pinned {
  public:
   explicit FakeFabric(std::vector<FakeProvider> providers, std::uint64_t seed = test::seed());
-  FakeFabric(const FakeFabric&) = delete;
-  FakeFabric& operator=(const FakeFabric&) = delete;
   ~FakeFabric();
 
   [[nodiscard]] const am::ofi::Library& library() const noexcept;

@@ -33,6 +33,7 @@
 #include "host/memory.hpp"
 #include "support/cells.hpp"
 #include "support/check.hpp"
+#include "support/pinned.hpp"
 #include "support/random.hpp"
 
 namespace test {
@@ -58,14 +59,12 @@ inline void PrintTo(const Substrate& substrate, std::ostream* out) { *out << to_
 inline std::string name_of(const testing::TestParamInfo<Substrate>& info) { return to_string(info.param); }
 
 /// A variable of the environment, as long as this lives.
-class Environment {
+class Environment : test::Pinned {
  public:
   Environment(const char* name, const std::string& value) : name_(name) {
     setenv(name, value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): before the job's threads are made
   }
   ~Environment() { unsetenv(name_); }  // NOLINT(concurrency-mt-unsafe): after they are gone
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
 
  private:
   const char* name_;
@@ -79,11 +78,9 @@ void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::host::Memor
 std::optional<std::uint64_t> asked_seconds();
 
 /// Nodes as forked children of this process, which has one thread.
-class Processes {
+class Processes : test::Pinned {
  public:
   Processes(am::NodeId n, const Body& body);
-  Processes(const Processes&) = delete;
-  Processes& operator=(const Processes&) = delete;
   ~Processes();
 
   /// Until all have ended. Throws what the first of them that failed says.

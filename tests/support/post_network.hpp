@@ -24,17 +24,16 @@
 #include <utility>
 #include <vector>
 
+#include "support/pinned.hpp"
 #include "transports/kinds.hpp"
 
 namespace test {
 
-class PostOffice {
+class PostOffice : test::Pinned {
  public:
   static constexpr std::size_t credits = 24;  ///< letters under way, for each link, priority and lane
 
   explicit PostOffice(am::NodeId nodes) : boxes_(nodes) {}
-  PostOffice(const PostOffice&) = delete;
-  PostOffice& operator=(const PostOffice&) = delete;
 
   /// Nothing goes to or from this node any more, and all others hear that it is lost.
   void cut(am::NodeId node);

@@ -15,12 +15,10 @@ using CmmdIoModes = test::OnCmam<
     test::OnSubstrates<test::Suite{.threads = false, .faults = false, .about = test::About::node}>>;
 
 /// A file without a name, which all nodes write to.
-class Scratch {
+class Scratch : test::Pinned {
  public:
   Scratch() : file_(std::tmpfile()) {}
   ~Scratch() { std::fclose(file_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
 
   /// Opened anew: its place in the file is its own.
   [[nodiscard]] int open(int flags) const {
@@ -38,7 +36,7 @@ class Scratch {
 };
 
 /// Standard output, to a scratch file as long as this lives.
-class OutputTo {
+class OutputTo : test::Pinned {
  public:
   explicit OutputTo(const Scratch& scratch) : before_(dup(STDOUT_FILENO)) {
     std::fflush(stdout);
@@ -51,8 +49,6 @@ class OutputTo {
     dup2(before_, STDOUT_FILENO);
     close(before_);
   }
-  OutputTo(const OutputTo&) = delete;
-  OutputTo& operator=(const OutputTo&) = delete;
 
  private:
   int before_;
