@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "job.hpp"
 #include "limits/limit.hpp"
@@ -26,15 +27,19 @@ using Word = std::uint64_t;
 constexpr std::uint64_t tag = 1;
 constexpr std::size_t streamed_bytes = 65536;
 
-// Million/s, as they are written: many times around the ring.
+// Million/s, as they are written: many times around the ring. The stream is this function's own, as in a program that writes in a loop.
 double write_words(am::Node& node, am::NodeId to) {
   constexpr std::uint64_t batch_words = 65536;
   am::StreamOut<Word> out(node, to, tag);
-  const auto batch = [&] {
+  std::vector<double> samples;
+  const double warm = now_ns() + warm_up_ns;
+  for (double before = now_ns(); before < warm + min_time_ns || samples.empty();) {
     for (std::uint64_t i = 0; i < batch_words; ++i) out.write(i);
-  };
-  (void)median_batch_ns(batch, warm_up_ns);
-  return batch_words * 1e3 / median_batch_ns(batch);
+    const double after = now_ns();
+    if (before >= warm) samples.push_back(after - before);
+    before = after;
+  }
+  return batch_words * 1e3 / median_of(std::move(samples));
 }
 
 void read_words(am::Node& node, am::NodeId from) {

@@ -8,7 +8,7 @@
 //   out.end();
 //
 // A stream is reserved when its reading end is opened: room for so many values, in that node's segment (AM_SEGMENT). Between nodes that
-// share memory a write is a store there, and a read a load: no message. Elsewhere what was written goes by messages: in pieces of 64 KiB,
+// share memory a write is a store there, and a read a load: no message. Elsewhere what was written goes by messages: in pieces of 128 KiB,
 // at flush(), and when the writing node polls.
 //
 // Spooling (7.2). in.spool(most) lets values wait in this node's own memory, beside the room of the ring: so a node that waits to write goes
@@ -83,7 +83,8 @@ class StreamOut {
   /// (AM_TRANSPORT=iwarp), also until one is left. Throws am::Error when the other end is of another type, when `to` is gone, and for
   /// an unknown node.
   StreamOut(Node& node, NodeId to, std::uint64_t tag)
-      : end_(std::make_unique<impl::StreamWriter>(node, to, tag, impl::stream_type<T>())) {}
+      : end_(std::make_unique<impl::StreamWriter>(node, to, tag, impl::stream_type<T>())),
+        place_(end_->place()) {}
 
   /// Waits for room.
   StreamStatus write(const T& value) { return put(value, true); }
@@ -95,31 +96,40 @@ class StreamOut {
   [[nodiscard]] StreamProgress try_write(std::span<const T> values) { return put(values, false); }
 
   /// A marker behind what was written. Waits for room: up to 15 that were not taken have some.
-  StreamStatus mark(std::uint64_t value) { return end_->mark(value, true); }
-  [[nodiscard]] StreamStatus try_mark(std::uint64_t value) { return end_->mark(value, false); }
+  StreamStatus mark(std::uint64_t value) { return after(end_->mark(value, true)); }
+  [[nodiscard]] StreamStatus try_mark(std::uint64_t value) { return after(end_->mark(value, false)); }
 
   /// Sends what lies here still. (Where memory is shared nothing does.) Polls do so, too.
-  StreamStatus flush() { return end_->flush(true); }
+  StreamStatus flush() { return after(end_->flush(true)); }
   /// Nothing follows. Waits until all of it is sent. The destructor ends a stream that was not ended, and waits as this does; while an
   /// exception goes by it does not, and the reader may get `unreachable` in place of the rest.
-  StreamStatus end() { return end_->end(true); }
+  StreamStatus end() { return after(end_->end(true)); }
 
  private:
   template <class U>
   friend void splice(StreamIn<U>&& in, StreamOut<U>&& out);
 
   StreamStatus put(const T& value, bool wait) {
-    while (!end_->put(value)) [[unlikely]] {
-        const StreamStatus status = end_->make_room(wait);
+    while (!place_.put(value)) [[unlikely]] {
+        const StreamStatus status = after(end_->make_room(wait));
         if (status != StreamStatus::ok) return status;
       }
+    if (place_.reader_sleeps->load(std::memory_order_relaxed) != 0) [[unlikely]]
+      end_->wake_reader();
     return StreamStatus::ok;
   }
   StreamProgress put(std::span<const T> values, bool wait) {
-    return end_->write(reinterpret_cast<const std::byte*>(values.data()), values.size(), wait);
+    return after(end_->write(reinterpret_cast<const std::byte*>(values.data()), values.size(), wait));
+  }
+  /// A call of the end, and what posts wrote meanwhile, has moved the place on.
+  template <class Result>
+  Result after(Result result) noexcept {
+    place_ = end_->place();
+    return result;
   }
 
   std::unique_ptr<impl::StreamWriter> end_;
+  impl::StreamPlace place_;
 };
 
 /// The reading end.

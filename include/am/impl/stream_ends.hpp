@@ -44,6 +44,26 @@ struct StreamType {
   bool operator==(const StreamType&) const = default;
 };
 
+/// Where the next value goes. The writing end has a copy, which stays in registers in a loop of writes: read back from memory for each value
+/// it would cost five cycles. What the writer knows itself is `written`, which each value moves on.
+struct StreamPlace {
+  std::byte* values = nullptr;
+  std::uint64_t mask = 0;
+  std::uint64_t next = 0;   ///< number of the next value
+  std::uint64_t limit = 0;  ///< as far as there is room for certain
+  std::atomic<std::uint64_t>* written = nullptr;
+  std::atomic<std::uint32_t>* reader_sleeps = nullptr;
+
+  template <class T>
+  [[nodiscard]] bool put(const T& value) noexcept {
+    if (next == limit) [[unlikely]]
+      return false;
+    std::memcpy(values + (next & mask) * sizeof(T), &value, sizeof(T));
+    written->store(++next, std::memory_order_release);
+    return true;
+  }
+};
+
 class StreamWriter {
  public:
   /// Waits until `to` has opened its end. Throws am::Error.
@@ -52,19 +72,15 @@ class StreamWriter {
   StreamWriter(const StreamWriter&) = delete;
   StreamWriter& operator=(const StreamWriter&) = delete;
 
-  template <class T>
-  [[nodiscard]] bool put(const T& value) noexcept {
-    if (next_ == limit_) [[unlikely]]
-      return false;
-    std::memcpy(values_ + (next_ & mask_) * sizeof(T), &value, sizeof(T));
-    publish(next_ + 1);
-    return true;
+  [[nodiscard]] StreamPlace place() const noexcept {
+    return {values_, mask_, next(), limit_, written_, reader_sleeps_};
   }
   StreamStatus make_room(bool wait);
   StreamProgress write(const std::byte* from, std::size_t count, bool wait);
   StreamStatus mark(std::uint64_t value, bool wait);
   StreamStatus flush(bool wait);
   StreamStatus end(bool wait);
+  void wake_reader() noexcept;
 
  private:
   friend class core::StreamRelay;
@@ -72,13 +88,12 @@ class StreamWriter {
   friend class StreamReader;
   friend class CutUnlessDone;
 
+  /// Nobody else moves it on.
+  [[nodiscard]] std::uint64_t next() const noexcept { return written_->load(std::memory_order_relaxed); }
   void publish(std::uint64_t next) noexcept {
-    next_ = next;
     written_->store(next, std::memory_order_release);
-    if (reader_sleeps_->load(std::memory_order_relaxed) != 0) [[unlikely]]
-      wake_reader();
+    if (reader_sleeps_->load(std::memory_order_relaxed) != 0) wake_reader();
   }
-  void wake_reader() noexcept;
   [[nodiscard]] StreamStatus find_room();
   [[nodiscard]] std::uint64_t room_end() const noexcept;
   [[nodiscard]] StreamStatus send_staged();
@@ -99,8 +114,7 @@ class StreamWriter {
 
   std::byte* values_ = nullptr;
   std::uint64_t mask_ = 0;
-  std::uint64_t next_ = 0;   // number of the next value
-  std::uint64_t limit_ = 0;  // as far as there is room for certain
+  std::uint64_t limit_ = 0;  // of values: as far as there is room for certain
   std::atomic<std::uint64_t>* written_ = &own_written_;
   std::atomic<std::uint32_t>* reader_sleeps_ = &nobody_sleeps_;
 
@@ -117,7 +131,6 @@ class StreamWriter {
   // by messages
   std::unique_ptr<std::byte[]> staged_{};
   std::uint64_t sent_ = 0;
-  bool flush_is_due_ = false;           // in a poll
   std::atomic<std::uint64_t> read_{0};  // as the reader has told
   std::atomic<std::uint64_t> marks_read_{0};
   std::atomic<bool> closed_{false};

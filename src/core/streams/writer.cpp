@@ -16,7 +16,9 @@ namespace am::impl {
 
 namespace {
 
-constexpr std::size_t piece_bytes = 65536;  // of a message of values
+constexpr std::size_t piece_bytes = 131072;  // of a message of values: half of the default ring
+// Long memory of malloc's begins 16 bytes behind a page's begin, where a kernel copies slowly (tcp/writing.cpp).
+constexpr std::size_t before_staged = 1008;
 constexpr std::size_t batch_bytes =
     8192;  // that a write of several values publishes at a time: the reader begins meanwhile
 
@@ -103,8 +105,8 @@ void StreamWriter::use_ring(StreamRing& ring) noexcept {
 }
 
 void StreamWriter::use_messages() {
-  staged_ = std::make_unique_for_overwrite<std::byte[]>(capacity_ * value_bytes_);
-  values_ = staged_.get();
+  staged_ = std::make_unique_for_overwrite<std::byte[]>(before_staged + capacity_ * value_bytes_);
+  values_ = staged_.get() + before_staged;
 }
 
 StreamStatus StreamWriter::try_cut() {
@@ -130,7 +132,7 @@ void StreamWriter::cut() noexcept {
 
 void StreamWriter::let_go() noexcept {
   over_ = true;
-  limit_ = next_;
+  limit_ = next();
   streams_.give_back(to_);
   streams_.say(to_, {.kind = Streams::Word::Kind::let_go, .id = id_});
 }
@@ -153,23 +155,23 @@ StreamStatus StreamWriter::why_not() {
 std::uint64_t StreamWriter::room_end() const noexcept {
   const std::uint64_t read =
       ring_ != nullptr ? ring_->read.load(std::memory_order_acquire) : read_.load(std::memory_order_acquire);
-  return std::min(read, next_) + capacity_;
+  return std::min(read, next()) + capacity_;
 }
 
 /// Sets the limit anew.
 StreamStatus StreamWriter::find_room() {
   if (over_ || is_closed()) return StreamStatus::ended;
+  const std::uint64_t here = next();
   if (ring_ != nullptr) {
     limit_ = room_end();
   } else {
     const std::uint64_t piece = std::max<std::uint64_t>(piece_bytes / value_bytes_, 1);
-    if (next_ == room_end() || next_ - sent_ >= piece) {
+    if (here == room_end() || here - sent_ >= piece) {
       if (send_staged() == StreamStatus::unreachable) return StreamStatus::unreachable;
     }
-    limit_ = std::min(room_end(), next_ - sent_ < piece ? sent_ + piece : next_ + piece);
-    if (limit_ != next_) streams_.flush_in_a_poll(*this);
+    limit_ = std::min(room_end(), here - sent_ < piece ? sent_ + piece : here + piece);
   }
-  return limit_ != next_ ? StreamStatus::ok : why_not();
+  return limit_ != here ? StreamStatus::ok : why_not();
 }
 
 /// Who reads: another node than the ring's once that has handed it over.
@@ -201,15 +203,16 @@ StreamProgress StreamWriter::write(const std::byte* from, std::size_t count, boo
   const std::uint64_t batch = std::max<std::uint64_t>(batch_bytes / value_bytes_, 1);
   std::size_t done = 0;
   while (done < count) {
-    if (next_ == limit_) {
+    if (next() == limit_) {
       const StreamStatus status = make_room(wait);
       if (status != StreamStatus::ok) return {done, status};
     }
-    const std::uint64_t place = next_ & mask_;
-    const std::uint64_t n = std::min({std::uint64_t{count - done}, limit_ - next_, capacity_ - place, batch});
+    const std::uint64_t here = next();
+    const std::uint64_t place = here & mask_;
+    const std::uint64_t n = std::min({std::uint64_t{count - done}, limit_ - here, capacity_ - place, batch});
     std::memcpy(values_ + place * value_bytes_, from + done * value_bytes_, n * value_bytes_);
     done += n;
-    publish(next_ + n);
+    publish(here + n);
   }
   return {done, StreamStatus::ok};
 }
@@ -218,23 +221,22 @@ StreamProgress StreamWriter::write(const std::byte* from, std::size_t count, boo
 StreamStatus StreamWriter::send_staged() {
   Node& node = streams_.node();
   const core::Engine::OwnSend own(streams_.engine());
-  while (sent_ < next_) {
+  while (sent_ < next()) {
     const std::uint64_t place = sent_ & mask_;
     const std::uint64_t n =
-        std::min({next_ - sent_, capacity_ - place, std::max<std::uint64_t>(piece_bytes / value_bytes_, 1)});
+        std::min({next() - sent_, capacity_ - place, std::max<std::uint64_t>(piece_bytes / value_bytes_, 1)});
     const Payload values(values_ + place * value_bytes_, n * value_bytes_);
     const Status status = node.try_request<core::stream_values>(to_, id_, values);
     if (status == Status::again) return StreamStatus::again;
     if (status != Status::ok) return StreamStatus::unreachable;
     sent_ += n;
   }
-  limit_ = next_;  // the next write has a flush posted
   return StreamStatus::ok;
 }
 
 StreamStatus StreamWriter::try_mark(StreamMark mark) {
   if (over_ || is_closed()) return StreamStatus::ended;
-  mark.at = next_;
+  mark.at = next();
   const std::uint64_t most = StreamRing::most_marks - (mark.kind == StreamMark::Kind::marker ? 1 : 0);
   const std::uint64_t read = ring_ != nullptr ? ring_->marks_read.load(std::memory_order_acquire)
                                               : marks_read_.load(std::memory_order_relaxed);
