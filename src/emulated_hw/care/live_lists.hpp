@@ -25,36 +25,39 @@ class LiveLists {
   }
   /// A message to several targets, at most most_targets, which counts as sent to each. None, and nothing has happened: no list is free.
   [[nodiscard]] std::optional<LiveMessage> write(Counted lane, std::span<const NodeNumber> targets) noexcept {
+    const auto of_lane =
+        std::span(lists_).subspan(static_cast<std::size_t>(lane) * lists_of_lane, lists_of_lane);
+    for (Sent& its : of_lane) strike_off(lane, its);
     for (unsigned list = 0; list < lists_of_lane; ++list) {
-      Sent& its = lists_[static_cast<unsigned>(lane) * lists_of_lane + list];
-      if (!is_free(lane, its)) continue;
+      Sent& its = of_lane[list];
+      if (its.count != 0) continue;
       const auto message = sites_.write_list(self_, lane, list, targets);
       if (!message) continue;
-      its.targets = 0;
-      for (const NodeNumber target : targets) its.due[its.targets++] = {target, ++sent(lane, target)};
+      for (const NodeNumber target : targets) {
+        its.targets[its.count++] = target;
+        ++sent(lane, target);
+      }
       return message;
     }
     return std::nullopt;
   }
 
  private:
-  struct Due {
-    NodeNumber target;
-    std::uint32_t messages;
-  };
   struct Sent {
-    std::array<Due, most_targets> due;
-    unsigned targets = 0;  // that may not have it yet
+    std::array<NodeNumber, most_targets> targets;
+    unsigned count = 0;  // of those that may not have it yet
   };
   [[nodiscard]] std::uint32_t& sent(Counted lane, NodeNumber to) noexcept {
     return sent_[2 * std::size_t{to} + static_cast<std::size_t>(lane)];
   }
-  [[nodiscard]] bool is_free(Counted lane, Sent& its) const noexcept {
-    for (; its.targets != 0; --its.targets) {
-      const Due& due = its.due[its.targets - 1];
-      if (!sites_.has_counted(due.target, self_, lane, due.messages)) return false;
+  /// Targets that have all that was sent to them. What was sent up to this list is not enough: a copy of it may lie in a storage while later
+  /// messages pass it, and counts name no message.
+  void strike_off(Counted lane, Sent& its) noexcept {
+    while (its.count != 0) {
+      const NodeNumber target = its.targets[its.count - 1];
+      if (!sites_.has_counted(target, self_, lane, sent(lane, target))) return;
+      --its.count;
     }
-    return true;
   }
 
   LiveSites& sites_;

@@ -116,7 +116,7 @@ class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Me
     const HeldChannel::First first = router.inputs[input].first(see());
     if (!first.is_there) return;
     now.found |= request(input);
-    if (now.kept != 0 && (ends(input, first.packet).channels & now.kept) != 0) {
+    if (now.kept != 0 && is_kept_out(ends(input, first.packet), now.kept)) {
       now.stay |= request(input);  // it waits as that one does
       return;
     }
@@ -133,6 +133,12 @@ class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Me
         now.full |= full;
         was_refused(input, ends(input, first.packet), full, now);
     }
+  }
+  /// Not where it can do without them: the last end of a copy that may be kept, and ends of which one does, are no reason to wait.
+  static bool is_kept_out(const EndSet& ends, Requests kept) noexcept {
+    if (ends.rule == EndRule::one) return (ends.channels & ~kept) == 0;
+    const Requests keeper = ends.rule == EndRule::keep ? std::bit_floor(ends.channels) : 0;
+    return (ends.channels & ~keeper & kept) != 0;
   }
   void was_refused(unsigned input, const EndSet& ends, Requests full, Found& now) {
     LiveTurns& turns = here().decisions;

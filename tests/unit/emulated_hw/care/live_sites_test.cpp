@@ -362,4 +362,86 @@ TYPED_TEST(CareLiveSitesStops, AnyOrderOfFourCarriersIsAsGood) {
   EXPECT_EQ(passed.retransmissions, passed.aborts + passed.forced_stores);
 }
 
+/// One input has a step at a router.
+void step(LiveNetwork& net, NodeNumber at, Requests inputs) {
+  LiveSites::Carrier<>(net.mesh()).run(at, inputs, 1);
+}
+void expect_all_come(LiveNetwork& net, const Counts& counts) {
+  for (int i = 0; i < 20'000 && !net.is_empty(); ++i) net.mesh().look_after();
+  EXPECT_TRUE(net.is_empty());
+  for (const auto& [which, count] : counts) {
+    const auto& [to, from, lane] = which;
+    EXPECT_EQ(net.count(to, from, lane), count) << "at " << to << " from " << from;
+  }
+}
+
+/// Later messages pass a kept copy, and are counted before it.
+TEST(CareLiveSites, UseAListAgainWhenNoCopyIsLeft) {
+  LiveNetwork net(torus(2, 2));
+  Counts counts;
+  const Requests own = kit::request(injections);
+  const Requests links = kit::request(storage) - 1;
+  const auto send = [&](const Targets& targets, int times) {
+    for (int i = 0; i < times; ++i) {
+      ASSERT_TRUE(net.inject(0, Counted::low, targets, counts));
+      step(net, 0, own);
+    }
+  };
+  const auto take = [&](NodeNumber at, int times) {
+    for (int i = 0; i < times; ++i) step(net, at, links);
+  };
+  send({1}, 4);
+  send({2}, 4);
+  send({1, 2}, 1);
+  EXPECT_EQ(net.passed().forced_stores, 1u);
+  take(1, 1);
+  send({1}, 1);
+  take(1, 13);
+  send({1}, 4);
+  take(2, 8);
+  send({2}, 1);
+  take(2, 8);
+  static_cast<void>(net.inject(0, Counted::low, {1, 2}, counts));
+  expect_all_come(net, counts);
+}
+
+/// Wherever carriers are killed; also where a router favours a message, for which others keep out of its channels.
+TEST(CareLiveSites, LoseNothingAndGoOnWhereverCarriersAreKilled) {
+  Random random(seed());
+  const Requests own = kit::request(injections) * 15;
+  for (int round = 0; round < 300; ++round) {
+    const unsigned lanes = round % 3 == 0 ? 2 : 4;
+    LiveNetwork net(std::vector{torus(2, 2), torus(3, 2), cube(3), torus(4, 1)}.at(random.below(4)));
+    Counts counts;
+    const auto carry = [&](NodeNumber at, Requests inputs, std::uint64_t accesses, int steps) {
+      const auto is_over = [&] { return accesses-- == 0; };
+      try {
+        LiveSites::Carrier<EndsWhen<decltype(is_over)>>(net.mesh(), {is_over}).run(at, inputs, steps);
+      } catch (const Steps::Killed&) {
+      }
+    };
+    for (auto left = 200 + random.below(400); left != 0; --left) {
+      const auto from = static_cast<NodeNumber>(random.below(net.nodes()));
+      for (auto messages = random.below(8); messages != 0; --messages) {
+        const auto lane = static_cast<Counted>(random.below(lanes));
+        Targets targets;
+        if (is_ordered(lane) && !random.one_in(4)) {
+          for (NodeNumber node = 0; node < net.nodes(); ++node)
+            if (random.one_in(3)) targets.push_back(node);
+        }
+        if (targets.empty()) targets = {static_cast<NodeNumber>(random.below(net.nodes()))};
+        static_cast<void>(net.inject(from, lane, targets, counts));
+      }
+      if (random.below(8) < 5) {
+        carry(from, own, random.below(120), 256);
+      } else {
+        for (auto steps = random.below(24); steps != 0; --steps)
+          carry(from, own | kit::request(storage), 20 + random.below(60), 1);
+      }
+    }
+    expect_all_come(net, counts);
+    ASSERT_FALSE(testing::Test::HasFailure()) << "round " << round;
+  }
+}
+
 }  // namespace care_live_sites_test
