@@ -85,6 +85,9 @@ class StreamOut {
   StreamOut(Node& node, NodeId to, std::uint64_t tag)
       : end_(std::make_unique<impl::StreamWriter>(node, to, tag, impl::stream_type<T>())),
         place_(end_->place()) {}
+  StreamOut(StreamOut&& other) noexcept
+      : end_(std::move(other.end_)), place_(std::exchange(other.place_, {})) {}
+  StreamOut& operator=(StreamOut&&) = delete;
 
   /// Waits for room.
   StreamStatus write(const T& value) { return put(value, true); }
@@ -96,14 +99,22 @@ class StreamOut {
   [[nodiscard]] StreamProgress try_write(std::span<const T> values) { return put(values, false); }
 
   /// A marker behind what was written. Waits for room: up to 15 that were not taken have some.
-  StreamStatus mark(std::uint64_t value) { return after(end_->mark(value, true)); }
-  [[nodiscard]] StreamStatus try_mark(std::uint64_t value) { return after(end_->mark(value, false)); }
+  StreamStatus mark(std::uint64_t value) {
+    return following([&] { return end_->mark(value, true); });
+  }
+  [[nodiscard]] StreamStatus try_mark(std::uint64_t value) {
+    return following([&] { return end_->mark(value, false); });
+  }
 
   /// Sends what lies here still. (Where memory is shared nothing does.) Polls do so, too.
-  StreamStatus flush() { return after(end_->flush(true)); }
+  StreamStatus flush() {
+    return following([&] { return end_->flush(true); });
+  }
   /// Nothing follows. Waits until all of it is sent. The destructor ends a stream that was not ended, and waits as this does; while an
   /// exception goes by it does not, and the reader may get `unreachable` in place of the rest.
-  StreamStatus end() { return after(end_->end(true)); }
+  StreamStatus end() {
+    return following([&] { return end_->end(true); });
+  }
 
  private:
   template <class U>
@@ -111,21 +122,28 @@ class StreamOut {
 
   StreamStatus put(const T& value, bool wait) {
     while (!place_.put(value)) [[unlikely]] {
-        const StreamStatus status = after(end_->make_room(wait));
+        const StreamStatus status = following([&] { return end_->make_room(wait); });
         if (status != StreamStatus::ok) return status;
       }
-    if (place_.reader_sleeps->load(std::memory_order_relaxed) != 0) [[unlikely]]
-      end_->wake_reader();
+    if (place_.asked->load(std::memory_order_relaxed) != 0) [[unlikely]]
+      end_->was_asked();
     return StreamStatus::ok;
   }
   StreamProgress put(std::span<const T> values, bool wait) {
-    return after(end_->write(reinterpret_cast<const std::byte*>(values.data()), values.size(), wait));
+    return following(
+        [&] { return end_->write(reinterpret_cast<const std::byte*>(values.data()), values.size(), wait); });
   }
-  /// A call of the end, and what posts wrote meanwhile, has moved the place on.
-  template <class Result>
-  Result after(Result result) noexcept {
-    place_ = end_->place();
-    return result;
+  /// A call of the end, and what posts wrote meanwhile, moves the place on; also where it throws.
+  template <class Call>
+  auto following(Call call) {
+    const struct Follow {
+      explicit Follow(StreamOut& stream) noexcept : out(stream) {}
+      ~Follow() { out.place_ = out.end_->place(); }
+      Follow(const Follow&) = delete;
+      Follow& operator=(const Follow&) = delete;
+      StreamOut& out;
+    } follow(*this);
+    return call();
   }
 
   std::unique_ptr<impl::StreamWriter> end_;
@@ -187,6 +205,7 @@ class StreamIn {
 /// opened its end, and for room for a mark. Throws am::Error when either is over already.
 template <class T>
 void splice(StreamIn<T>&& in, StreamOut<T>&& out) {
+  out.place_ = {};
   impl::splice_streams(std::move(in.end_), std::move(out.end_));
 }
 

@@ -2,6 +2,9 @@
 #include <sched.h>
 #include <am/collectives.hpp>
 
+#include <numeric>
+#include <stdexcept>
+
 #include "support/streams.hpp"
 
 namespace streams_test {
@@ -279,6 +282,34 @@ TEST_P(Streams, ThatAPostWritesWhileAWriteWaits) {
       check(status == StreamStatus::marker, "marker");
       check_equal(next[0], values, "of the computation");
       check_equal(next[1] - posted, in.marker(), "of the posts");
+      read_end(in);
+    }
+    node.barrier();
+  });
+}
+
+/// What was written before stays so, and the next value comes behind it.
+TEST_P(Streams, WhoseWriteAPostThrowsOutOf) {
+  run(2, [](am::Node& node) {
+    constexpr Value last = Value{1} << 60;
+    if (node.id() == 0) {
+      Out out(node, 1, 1);
+      write_numbers(out, 0, 5);
+      std::vector<Value> values(1000);
+      std::iota(values.begin(), values.end(), 5);
+      node.post([](am::Node&) { throw std::runtime_error("of the post"); });
+      check_throws<std::runtime_error>([&] { out.write(std::span<const Value>(values)); }, "of the post");
+      check(out.try_write(last) == StreamStatus::again, "it is full");
+      node.barrier();
+      check_is_ok(out.write(last), "write");
+      check_is_ok(out.end(), "end");
+    } else {
+      In in(node, 0, 1, 64);
+      node.barrier();
+      Value value = 0;
+      for (Value number = 0; in.read(value) == StreamStatus::ok && value != last; ++number)
+        check_equal(value, number, "in order");
+      check_equal(value, last, "the last one");
       read_end(in);
     }
     node.barrier();

@@ -52,7 +52,7 @@ struct StreamPlace {
   std::uint64_t next = 0;   ///< number of the next value
   std::uint64_t limit = 0;  ///< as far as there is room for certain
   std::atomic<std::uint64_t>* written = nullptr;
-  std::atomic<std::uint32_t>* reader_sleeps = nullptr;
+  std::atomic<std::uint32_t>* asked = nullptr;  ///< not 0: after the next value the end has something to do
 
   template <class T>
   [[nodiscard]] bool put(const T& value) noexcept {
@@ -73,14 +73,15 @@ class StreamWriter {
   StreamWriter& operator=(const StreamWriter&) = delete;
 
   [[nodiscard]] StreamPlace place() const noexcept {
-    return {values_, mask_, next(), limit_, written_, reader_sleeps_};
+    return {values_, mask_, next(), limit_, written_, asked_by_};
   }
   StreamStatus make_room(bool wait);
   StreamProgress write(const std::byte* from, std::size_t count, bool wait);
   StreamStatus mark(std::uint64_t value, bool wait);
   StreamStatus flush(bool wait);
   StreamStatus end(bool wait);
-  void wake_reader() noexcept;
+  /// After a value: a reader sleeps, or what lies staged is to be sent by a poll.
+  void was_asked() noexcept;
 
  private:
   friend class core::StreamRelay;
@@ -92,7 +93,7 @@ class StreamWriter {
   [[nodiscard]] std::uint64_t next() const noexcept { return written_->load(std::memory_order_relaxed); }
   void publish(std::uint64_t next) noexcept {
     written_->store(next, std::memory_order_release);
-    if (reader_sleeps_->load(std::memory_order_relaxed) != 0) wake_reader();
+    if (asked_by_->load(std::memory_order_relaxed) != 0) was_asked();
   }
   [[nodiscard]] StreamStatus find_room();
   [[nodiscard]] std::uint64_t room_end() const noexcept;
@@ -116,7 +117,7 @@ class StreamWriter {
   std::uint64_t mask_ = 0;
   std::uint64_t limit_ = 0;  // of values: as far as there is room for certain
   std::atomic<std::uint64_t>* written_ = &own_written_;
-  std::atomic<std::uint32_t>* reader_sleeps_ = &nobody_sleeps_;
+  std::atomic<std::uint32_t>* asked_by_ = &asked_;
 
   core::Streams& streams_;
   const NodeId to_;
@@ -131,11 +132,12 @@ class StreamWriter {
   // by messages
   std::unique_ptr<std::byte[]> staged_{};
   std::uint64_t sent_ = 0;
+  bool flush_is_due_ = false;           // in a poll
   std::atomic<std::uint64_t> read_{0};  // as the reader has told
   std::atomic<std::uint64_t> marks_read_{0};
   std::atomic<bool> closed_{false};
   std::atomic<std::uint64_t> own_written_{0};
-  std::atomic<std::uint32_t> nobody_sleeps_{0};
+  std::atomic<std::uint32_t> asked_{1};
 };
 
 /// Values that have left a ring and were not read: a ring of their own, in which they have the same numbers.

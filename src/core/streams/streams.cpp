@@ -45,7 +45,7 @@ Streams::Streams(Engine& engine)
       readers_(engine.memory_for_events()),
       rings_(engine.memory_for_events()),
       unsaid_(engine.memory_for_events()),
-      by_messages_(engine.memory_for_events()),
+      unflushed_(engine.memory_for_events()),
       watched_(engine.memory_for_events()),
       spooling_(engine.memory_for_events()),
       posted_(engine.memory_for_events()),
@@ -356,25 +356,23 @@ void Streams::take_mark(NodeId from, std::uint32_t id, impl::StreamMark mark) {
   if (ring.reader_sleeps.exchange(0, std::memory_order_relaxed) != 0) post_values(reader);
 }
 
-void Streams::add(impl::StreamWriter& writer) {
-  writers_[{writer.to_, writer.id_}] = &writer;
-  if (writer.ring_ != nullptr) return;
-  by_messages_.push_back(&writer);
+void Streams::flush_in_a_poll(impl::StreamWriter& writer) {
+  if (std::exchange(writer.flush_is_due_, true)) return;
+  unflushed_.emplace_back(writer.to_, writer.id_);
   engine_.streams_want_looks();
 }
 
-void Streams::remove(const impl::StreamWriter& writer) noexcept {
-  writers_.erase({writer.to_, writer.id_});
-  std::erase(by_messages_, &writer);
-}
-
-std::size_t Streams::flush_writers() {
+std::size_t Streams::flush_what_is_due() {
   std::size_t sent = 0;
-  for (impl::StreamWriter* const writer : by_messages_) {
-    const std::uint64_t before = writer->sent_;
-    if (writer->next() != before) static_cast<void>(writer->flush(false));
-    if (writer->sent_ != before) ++sent;
-  }
+  std::erase_if(unflushed_, [&](const Key& key) {
+    const auto found = writers_.find(key);
+    if (found == writers_.end()) return true;
+    const std::uint64_t before = found->second->sent_;
+    const bool again = found->second->flush(false) == StreamStatus::again;
+    if (found->second->sent_ != before) ++sent;
+    found->second->flush_is_due_ = again;
+    return !again;
+  });
   return sent;
 }
 
@@ -384,7 +382,7 @@ std::size_t Streams::look_again() {
   say_what_goes();
   if (is_leaving_) return 0;
   look_at_watched();
-  return drain() + flush_writers() + run_relays();
+  return drain() + flush_what_is_due() + run_relays();
 }
 
 void Streams::spools(impl::StreamReader& reader) {

@@ -78,9 +78,8 @@ class Streams {
   /// The program's objects may be gone: nothing of it is run any more.
   void leave() noexcept { is_leaving_ = true; }
 
-  /// From now on polls send what lies staged in it.
-  void add(impl::StreamWriter& writer);
-  void remove(const impl::StreamWriter& writer) noexcept;
+  void add(impl::StreamWriter& writer) { writers_[{writer.to_, writer.id_}] = &writer; }
+  void remove(const impl::StreamWriter& writer) noexcept { writers_.erase({writer.to_, writer.id_}); }
   /// Makes its ring and offers it. Throws am::Error.
   void open(impl::StreamReader& reader, const impl::StreamType& type, std::size_t capacity);
   void close(impl::StreamReader& reader) noexcept;
@@ -97,13 +96,15 @@ class Streams {
   void spools(impl::StreamReader& reader);
   void watch_no_more(const impl::StreamReader& reader) noexcept { watched_.erase(reader.number_); }
   void relay(std::unique_ptr<impl::StreamReader> in, std::unique_ptr<impl::StreamWriter> out);
+  /// Sends what lies staged in a writing end.
+  void flush_in_a_poll(impl::StreamWriter& writer);
 
   /// In a poll of the computation: sends what a full network has left here, and looks for what nobody may have told of. Returns how
   /// many of these were done.
   std::size_t look_again();
   [[nodiscard]] bool wants_looks() const noexcept {
     if (is_leaving_) return !unsaid_.empty();
-    return !unsaid_.empty() || !by_messages_.empty() || !watched_.empty() || !relays_.empty() ||
+    return !unsaid_.empty() || !unflushed_.empty() || !watched_.empty() || !relays_.empty() ||
            !spooling_.empty();
   }
 
@@ -136,7 +137,7 @@ class Streams {
   void post_values(impl::StreamReader* reader);
   void run_on_values(std::uint32_t number);
   void watch_again(std::uint32_t number);
-  [[nodiscard]] std::size_t flush_writers();
+  [[nodiscard]] std::size_t flush_what_is_due();
   void look_at_watched();
   /// How many values and marks were passed on.
   std::size_t run_relays();
@@ -149,7 +150,7 @@ class Streams {
   std::pmr::map<Key, impl::StreamReader*> readers_;  // by where the ring lies
   std::pmr::map<std::uint32_t, Ring> rings_;         // in this node's segment
   std::pmr::deque<std::pair<NodeId, Word>> unsaid_;
-  std::pmr::vector<impl::StreamWriter*> by_messages_;          // of writers_
+  std::pmr::vector<Key> unflushed_;                            // of writers_
   std::pmr::map<std::uint32_t, impl::StreamReader*> watched_;  // by number: those with on_values
   std::pmr::map<std::uint32_t, impl::StreamReader*> spooling_;
   unsigned vain_drains_ = 0;

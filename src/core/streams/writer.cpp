@@ -101,7 +101,7 @@ void StreamWriter::use_ring(StreamRing& ring) noexcept {
   ring_ = &ring;
   values_ = ring.values();
   written_ = &ring.written;
-  reader_sleeps_ = &ring.reader_sleeps;
+  asked_by_ = &ring.reader_sleeps;
 }
 
 void StreamWriter::use_messages() {
@@ -137,8 +137,13 @@ void StreamWriter::let_go() noexcept {
   streams_.say(to_, {.kind = Streams::Word::Kind::let_go, .id = id_});
 }
 
-void StreamWriter::wake_reader() noexcept {
-  if (reader_sleeps_->exchange(0, std::memory_order_acquire) == 0) return;
+void StreamWriter::was_asked() noexcept {
+  if (ring_ == nullptr) {
+    asked_.store(0, std::memory_order_relaxed);
+    const Hold hold(streams_.node());
+    return streams_.flush_in_a_poll(*this);
+  }
+  if (asked_by_->exchange(0, std::memory_order_acquire) == 0) return;
   const Hold hold(streams_.node());
   streams_.say(reader(), {.kind = Streams::Word::Kind::wake, .id = id_, .at = to_});
 }
@@ -231,6 +236,7 @@ StreamStatus StreamWriter::send_staged() {
     if (status != Status::ok) return StreamStatus::unreachable;
     sent_ += n;
   }
+  asked_.store(1, std::memory_order_relaxed);  // the next write has a flush in a poll
   return StreamStatus::ok;
 }
 
@@ -244,7 +250,7 @@ StreamStatus StreamWriter::try_mark(StreamMark mark) {
   if (ring_ != nullptr) {
     ring_->marks[marks_ % StreamRing::most_marks] = mark;
     ring_->marks_written.store(++marks_, std::memory_order_release);
-    if (ring_->reader_sleeps.load(std::memory_order_relaxed) != 0) wake_reader();
+    if (ring_->reader_sleeps.load(std::memory_order_relaxed) != 0) was_asked();
     return StreamStatus::ok;
   }
   if (const StreamStatus sent = send_staged(); sent != StreamStatus::ok) return sent;
@@ -274,6 +280,10 @@ StreamStatus StreamWriter::mark(std::uint64_t value, bool wait) {
 StreamStatus StreamWriter::flush(bool wait) {
   const Hold hold(streams_.node());
   if (over_ || ring_ != nullptr) return StreamStatus::ok;
+  if (is_closed()) {
+    limit_ = next();
+    return StreamStatus::ended;
+  }
   StreamStatus status = send_staged();
   if (status == StreamStatus::again && wait)
     streams_.wait(
