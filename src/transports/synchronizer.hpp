@@ -2,7 +2,7 @@
 // CM-5's control network).
 //
 // Operations have numbers, from 1 on, the same on all nodes, which take part in their order; numbers may be left out, if by all. A node takes
-// part and goes on. It asks for the result where it needs one. So nodes may be ahead of others: but of any 32 numbers that follow each other
+// part and goes on. It asks for the result where it needs one. So nodes may be ahead of others: but of any 31 numbers that follow each other
 // one at least belongs to an operation, here or by messages, whose end no node sees before all have begun it.
 //
 // Used by the node's own thread.

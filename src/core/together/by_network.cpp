@@ -49,7 +49,13 @@ class ByNetwork {
 
  private:
   [[nodiscard]] std::optional<NodeId> gone_before() const {
-    return what_.kind == Kind::barrier ? any_gone(engine_) : any_dead(engine_);
+    if (what_.kind == Kind::barrier) return any_gone(engine_);
+    if (const auto dead = any_dead(engine_)) return dead;
+    const bool has_root = what_.kind == Kind::broadcast ||
+                          (what_.kind == Kind::reduction && what_.root != Synchronizer::everybody);
+    if (has_root && engine_.membership().is_gone(what_.root) && !network_.part_of(what_.root, number_))
+      return what_.root;
+    return std::nullopt;
   }
   [[nodiscard]] std::optional<NodeId> missing() const {
     if (const auto gone = gone_before()) return gone;

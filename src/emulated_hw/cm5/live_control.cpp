@@ -32,7 +32,7 @@ std::optional<LiveControl::Part> LiveControl::result(NodeNumber node, kit::Word 
   const Line& its = line(number, 0, node);
   if (its.over.load(std::memory_order_seq_cst) != number)
     return std::nullopt;  // acquires what conclude() released
-  return Part{its.agreed.load(std::memory_order_relaxed), its.result.load(std::memory_order_relaxed),
+  return Part{its.agreed.load(std::memory_order_acquire), its.result.load(std::memory_order_relaxed),
               (its.found.load(std::memory_order_relaxed) & any_flag) != 0};
 }
 

@@ -12,7 +12,7 @@
 //   In the same way `over` is stored before `arrived` is looked at, and a node stores `arrived` before it looks at `over`: it finds its result,
 // or is told.
 //
-// A place is used again when nobody needs it. Nodes may be ahead of others by broadcasts and reductions to a root; but of any `places` operations
+// A place is used again when nobody needs it. Nodes may be ahead of others by broadcasts and reductions to a root; but of any `places` - 1 operations
 // that follow each other, one at least is waited for by all until all have come. Whoever begins one after it knows that the others are through with
 // those before.
 //
@@ -177,7 +177,8 @@ class LiveControl {
       line.found.store(part.any ? any_flag : 0, std::memory_order_relaxed);
     }
     pause();
-    line.agreed.store(part.what, std::memory_order_relaxed);
+    line.agreed.store(part.what,
+                      std::memory_order_release);  // with the result, where another one has stored `over`
     pause();
     line.over.store(number, std::memory_order_seq_cst);
   }

@@ -82,8 +82,11 @@ void Cm5Transport::take_part(std::uint64_t number, const Operation& operation, c
 }
 
 std::optional<Synchronizer::Result> Cm5Transport::result(std::uint64_t number, bool thoroughly) noexcept {
-  if (thoroughly) control_.carry(self(), number);
-  const auto its = control_.result(self(), number);
+  auto its = control_.result(self(), number);
+  for (NodeId node = 0; thoroughly && !its && node < windows().nodes(); ++node) {
+    if (control_.what_of(node, number)) control_.carry(node, number);
+    its = control_.result(self(), number);
+  }
   awaited_ = its ? 0 : number;
   if (!its) return std::nullopt;
   const bool agreed = its->what == control_.what_of(self(), number);  // a broadcast's root waits for nobody
