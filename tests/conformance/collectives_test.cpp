@@ -405,7 +405,7 @@ TEST_P(Collectives, LetNodesGoOnWhosePartIsDone) {
     const auto flag = am::allocate_symmetric<std::uint64_t>(node);
     for (std::uint64_t i = 1; i <= 40; ++i) {
       const auto first = static_cast<NodeId>(1 + i % 2);
-      if (node.id() != first) node.wait_until([&] { return *flag.local() == i; });
+      if (node.id() != first) node.wait_until([&] { return std::atomic_ref(*flag.local()).load() == i; });
       check_equal(am::broadcast(node, i + node.id(), first), i + first, "broadcast");
       check_equal(am::reduce(node, i, std::plus<>()).value_or(3 * i), 3 * i, "reduce");
       if (node.id() == first) {
@@ -455,7 +455,7 @@ TEST_P(Collectives, SayWhenTheRootsValueIsOfAnotherSize) {
                               "with root 0 and 4 bytes; that of node 0 is broadcast with root 0 and 8 bytes");
       am::put(node, flag.on(2), std::uint64_t{1});
     } else if (node.id() == 2) {
-      node.wait_until([&] { return *flag.local() != 0; });
+      node.wait_until([&] { return std::atomic_ref(*flag.local()).load() != 0; });
       check_equal(am::broadcast(node, std::uint64_t{0}), std::uint64_t{1}, "the others'");
     }
     node.barrier();
