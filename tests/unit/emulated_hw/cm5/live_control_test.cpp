@@ -1,5 +1,5 @@
 // The CM-5's control network live: criterion CM-25 (von Eicken 1993, 3.2.3). Operations of random words, by several threads; and carriers that
-// are stopped, or killed, before any of their accesses: whoever waits does their work. At the end every interleaving of a small one.
+// are stopped, or killed, before any of their accesses: whoever waits does their work.
 #include "emulated_hw/cm5/live_control.hpp"
 
 #include <gtest/gtest.h>
