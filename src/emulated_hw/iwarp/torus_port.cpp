@@ -39,8 +39,9 @@ constexpr std::uint32_t packet_of(const Word& word) noexcept { return word.data 
 
 std::uint64_t carried(const CommunicationAgent& agent, Direction bus) {
   std::uint64_t words = 0;
-  for (Channel number = 0; number < agent.outputs(); ++number) {
-    if (agent.output(number).bus == bus) words += agent.output(number).carried;
+  for (std::size_t i = 0; i < agent.outputs(); ++i) {
+    const Output& output = agent.output(static_cast<Channel>(i));
+    if (output.bus == bus) words += output.carried;
   }
   return words;
 }

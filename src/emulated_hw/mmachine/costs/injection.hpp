@@ -152,7 +152,7 @@ class Injection {
     if (acknowledged.ready != 0) thread.issue(op::move(acknowledged));
     const Register ready = compose_in_file(thread, message);
     const Unit unit = chosen == 0 ? Unit::ialu : Unit::falu;
-    const Arrival arrival = issue_send(thread, unit, ready, message.words.size());
+    Arrival arrival = issue_send(thread, unit, ready, message.words.size());
     acknowledged = unit_free_;
     next_file_ = (next_file_ + 1) % files_.size();
     return arrival;
@@ -184,7 +184,7 @@ class Injection {
     Register moved;
     carry_words(thread, message, composed,
                 [&](Register word) { moved = thread.issue(op::move(later(word, interface_free_))); });
-    const Arrival arrival = issue_send(thread, Unit::ialu, later(moved, node), message.words.size());
+    Arrival arrival = issue_send(thread, Unit::ialu, later(moved, node), message.words.size());
     interface_free_ = unit_free_;
     return arrival;
   }
