@@ -58,20 +58,7 @@ class CareTransport final : public WindowTransport, public Multicaster, public U
   [[nodiscard]] bool drained() const noexcept override { return !has_backlog() && sites_.has_gone(self()); }
 
  private:
-  struct Network {
-    using Mesh = care::LiveSites;
-    using Message = care::LiveMessage;
-    static bool inject(Mesh& sites, NodeId node, Priority /*priority*/, const Message& message) noexcept {
-      return sites.inject(node, message);
-    }
-    static void carry(Mesh& sites, NodeId node, Priority /*priority*/, const Message& message) noexcept {
-      sites.carry(node, message.lane);
-    }
-    static bool ask_for_room(Mesh& sites, NodeId node, Priority /*priority*/,
-                             const Message& message) noexcept {
-      return sites.ask_for_room(node, message.lane);
-    }
-  };
+  using Network = EnteredBy<care::LiveSites, care::LiveMessage, &care::LiveMessage::lane>;
   /// Of an unordered packet: several have to fit into the lane's lines.
   static constexpr Lane lane_for(Priority priority, std::size_t payload_bytes) noexcept {
     return lane_of(priority, payload_bytes <= unordered_lines / 4 * host::line);

@@ -7,10 +7,27 @@
 #include <am/types.hpp>
 #include <array>
 #include <cstddef>
+#include <functional>
 
 #include "host/zeroed_array.hpp"
 
 namespace am::emulated {
+
+/// The same of a live network whose carry and ask_for_room take a node and `entrance(message)`: whichever channel that message enters by.
+template <class M, class LiveMessage, auto entrance>
+struct EnteredBy {
+  using Mesh = M;
+  using Message = LiveMessage;
+  static bool inject(Mesh& mesh, NodeId node, Priority /*priority*/, const Message& message) noexcept {
+    return mesh.inject(node, message);
+  }
+  static void carry(Mesh& mesh, NodeId node, Priority /*priority*/, const Message& message) noexcept {
+    mesh.carry(node, std::invoke(entrance, message));
+  }
+  static bool ask_for_room(Mesh& mesh, NodeId node, Priority /*priority*/, const Message& message) noexcept {
+    return mesh.ask_for_room(node, std::invoke(entrance, message));
+  }
+};
 
 template <class Network>
 class Injector {

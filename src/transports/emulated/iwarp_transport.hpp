@@ -38,20 +38,7 @@ class IwarpTransport final : public WindowTransport, public Pathways {
   void give_back(NodeId to) noexcept override { torus_.give_back(self(), to); }
 
  private:
-  struct Network {
-    using Mesh = iwarp::LiveTorus;
-    using Message = iwarp::LiveMessage;
-    static bool inject(Mesh& torus, NodeId node, Priority /*priority*/, const Message& message) noexcept {
-      return torus.inject(node, message);
-    }
-    static void carry(Mesh& torus, NodeId node, Priority /*priority*/, const Message& message) noexcept {
-      torus.carry(node, message.priority);
-    }
-    static bool ask_for_room(Mesh& torus, NodeId node, Priority /*priority*/,
-                             const Message& message) noexcept {
-      return torus.ask_for_room(node, message.priority);
-    }
-  };
+  using Network = EnteredBy<iwarp::LiveTorus, iwarp::LiveMessage, &iwarp::LiveMessage::priority>;
 
   bool push(Priority priority) noexcept override { return injector_.push(priority); }
   bool look_after() noexcept override { return torus_.look_after(); }

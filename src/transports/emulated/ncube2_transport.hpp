@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -50,20 +51,7 @@ class Ncube2Transport final : public WindowTransport, public Multicaster, public
   [[nodiscard]] bool drained() const noexcept override { return !has_backlog() && cube_.has_gone(self()); }
 
  private:
-  struct Network {
-    using Mesh = ncube2::LiveCube;
-    using Message = ncube2::LiveMessage;
-    static bool inject(Mesh& cube, NodeId node, Priority /*priority*/, const Message& message) noexcept {
-      return cube.inject(node, message);
-    }
-    static void carry(Mesh& cube, NodeId node, Priority /*priority*/, const Message& message) noexcept {
-      cube.carry(node, message);
-    }
-    static bool ask_for_room(Mesh& cube, NodeId node, Priority /*priority*/,
-                             const Message& message) noexcept {
-      return cube.ask_for_room(node, message);
-    }
-  };
+  using Network = EnteredBy<ncube2::LiveCube, ncube2::LiveMessage, std::identity{}>;
   /// What was committed since begin_multicast: all the same packet.
   struct Multicast {
     Priority priority = Priority::low;
