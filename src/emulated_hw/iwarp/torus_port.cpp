@@ -16,19 +16,6 @@ Grid torus_of(unsigned k, unsigned dimensions) {
                               std::to_string(dimensions));
 }
 
-constexpr Direction direction_of(unsigned port) noexcept {
-  return port == Grid::up(0)     ? Direction::x_right
-         : port == Grid::down(0) ? Direction::x_left
-         : port == Grid::up(1)   ? Direction::y_up
-                                 : Direction::y_down;
-}
-constexpr unsigned port_of(Direction bus) noexcept {
-  for (unsigned port = 1; port < 2 * 2; ++port) {
-    if (direction_of(port) == bus) return port;
-  }
-  return Grid::down(1);
-}
-
 // Words of data are told from the signs of corners by this bit, and carry the number of their packet.
 constexpr Data of_packet = Data{1} << 31;
 constexpr Word data_of(std::uint32_t packet) noexcept { return {.data = of_packet | packet}; }
@@ -37,11 +24,11 @@ constexpr bool is_data(const Word& word) noexcept {
 }
 constexpr std::uint32_t packet_of(const Word& word) noexcept { return word.data & ~of_packet; }
 
-std::uint64_t carried(const CommunicationAgent& agent, Direction bus) {
+std::uint64_t carried(const CommunicationAgent& agent, unsigned port) {
   std::uint64_t words = 0;
   for (std::size_t i = 0; i < agent.outputs(); ++i) {
     const Output& output = agent.output(static_cast<Channel>(i));
-    if (output.bus == bus) words += output.carried;
+    if (grid_port(output.bus) == port) words += output.carried;
   }
   return words;
 }
@@ -73,7 +60,10 @@ void TorusPort::inject(NodeNumber node, const Packet& packet) {
     sender.asks_at += Cycle{costs::bus} * packet.flits;
     return;
   }
-  for (const Sign& sign : route(node, packet.to).signs)
+  const Route way = route(node, packet.to);
+  sender.first = way.first;
+  sender.pool = way.pool();
+  for (const Sign& sign : way.signs)
     sender.words.push_back({sign.data(), sender.words.empty() ? Tag::pathway_begin : Tag::data});
   sender.words.insert(sender.words.end(), packet.flits - 1, data_of(packet.number));
   sender.words.push_back({0, Tag::pathway_end});
@@ -87,8 +77,7 @@ bool TorusPort::has_channel(NodeNumber node) {
   sender.asks_at = now() + costs::request;
   const std::optional<Channel> own = agent(node).take_own();
   if (!own) return false;
-  const Route way = route(node, sender.packet.to);
-  if (!agent(node).assign(*own, way.first, way.pool())) {
+  if (!agent(node).assign(*own, sender.first, sender.pool)) {
     agent(node).release_own(*own);
     return false;
   }
@@ -201,14 +190,14 @@ std::vector<kit::NodePort::LinkCount> TorusPort::links() const {
   return count_links([this](const kit::Link& link) {
     if (link.port == kit::Link::of_node) return senders_[link.from].sent;
     if (link.port == 0) return receivers_[link.from].taken;
-    return carried(network_.agent(link.from), direction_of(link.port));
+    return carried(network_.agent(link.from), link.port);
   });
 }
 
 void TorusPort::record(kit::Trace* trace) {
   trace_ = trace;
   network_.watch(
-      [this](CellNumber cell, Direction bus, const Word& word) { pass(word, cell, port_of(bus)); });
+      [this](CellNumber cell, Direction bus, const Word& word) { pass(word, cell, grid_port(bus)); });
 }
 
 void TorusPort::pass(const Word& word, NodeNumber node, unsigned port, unsigned flits) {

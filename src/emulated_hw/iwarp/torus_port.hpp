@@ -48,7 +48,9 @@ class TorusPort final : public kit::NodePort {
   struct Sender {
     bool is_busy = false;
     Packet packet;
-    Cycle asks_at = 0;          // or, to its own node, when it is there
+    Cycle asks_at = 0;  // or, to its own node, when it is there
+    Direction first{};  // bus of its way, and the pool of its channel there
+    Pool pool{};
     Channel own = no_channel;   // when it has one
     std::vector<Word> words{};  // of the packet
     std::size_t next = 0;       // of them

@@ -17,6 +17,13 @@ inline void connect(kit::Wiring& wiring, CellNumber from, Direction side, CellNu
   wiring.connect({{from, port(side)}, {to, port(into)}, costs::bus});
 }
 
+/// Which port of a grid's router that side is.
+[[nodiscard]] constexpr unsigned grid_port(Direction side) noexcept {
+  const unsigned dimension = side == Direction::x_right || side == Direction::x_left ? 0 : 1;
+  return side == Direction::x_right || side == Direction::y_up ? kit::Grid::up(dimension)
+                                                               : kit::Grid::down(dimension);
+}
+
 /// Each neighbour of a grid at its side; a dimension that wraps is a ring. A torus is {{columns, true}, {rows, true}}.
 [[nodiscard]] inline kit::Wiring grid_wiring(const kit::Grid& grid) {
   if (grid.dimensions() > 2 || grid.nodes() > most_cells)

@@ -50,17 +50,12 @@ class Watch {
         const auto channel = static_cast<Channel>(i);
         const Output& output = output_of(machine_, cell, channel);
         if (std::exchange(carried_[{cell, channel}], output.carried) != output.carried)
-          trace_.passes(message_, cell, port_of(output.bus), machine_.now() - 1, costs::bus);
+          trace_.passes(message_, cell, grid_port(output.bus), machine_.now() - 1, costs::bus);
       }
     }
   }
 
  private:
-  static unsigned port_of(Direction bus) {
-    const unsigned dimension = bus == x_right || bus == x_left ? 0 : 1;
-    return bus == x_right || bus == y_up ? Grid::up(dimension) : Grid::down(dimension);
-  }
-
   Machine& machine_;
   Trace& trace_;
   const std::uint32_t message_;
