@@ -1,5 +1,6 @@
 // `ambench streams`: words of 8 bytes that go through a stream one at a time from node 0 to node 1, beside a plain ring of words (over
-// shared memory), or streamed writes of 64 KiB (between processes that do not see each other's memory). And, over shared memory, from
+// shared memory), or streamed writes of 64 KiB (between processes that do not see each other's memory), of bytes that stay the same, and of words
+// that are stored before each write and added up. And, over shared memory, from
 // node 0 to node 2 through node 1, which splices the two streams, or copies.
 
 #include <am/am.hpp>
@@ -13,6 +14,7 @@
 #include "job.hpp"
 #include "limits/limit.hpp"
 #include "limits/ring_limit.hpp"
+#include "limits/tcp_limit.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
 #include "results/pinning.hpp"
@@ -28,7 +30,7 @@ constexpr std::uint64_t tag = 1;
 constexpr std::size_t streamed_bytes = 65536;
 
 // Million/s, as they are written: many times around the ring. The stream is this function's own, as in a program that writes in a loop.
-double write_words(am::Node& node, am::NodeId to) {
+[[gnu::noinline]] double write_words(am::Node& node, am::NodeId to) {
   constexpr std::uint64_t batch_words = 65536;
   am::StreamOut<Word> out(node, to, tag);
   std::vector<double> samples;
@@ -42,7 +44,7 @@ double write_words(am::Node& node, am::NodeId to) {
   return batch_words * 1e3 / median_of(std::move(samples));
 }
 
-void read_words(am::Node& node, am::NodeId from) {
+[[gnu::noinline]] void read_words(am::Node& node, am::NodeId from) {
   am::StreamIn<Word> in(node, from, tag);
   Word sum = 0;
   for (Word word = 0; in.read(word) == am::StreamStatus::ok;) sum += word;
@@ -93,6 +95,9 @@ Report measure_streams(const Options& options) {
                in_memory ? ring_words_million_per_s(cores)
                          : limit.stream_gb_per_s(cores, streamed_bytes, false) * 1e3 / sizeof(Word));
     if (is_emulated(options)) ask_shared_memory(measure, beside);
+    if (options.transport == "tcp")
+      beside.add("peer_words_million_per_s",
+                 tcp_words_stream_gb_per_s(cores, streamed_bytes) * 1e3 / sizeof(Word));
     if (!in_memory) return;
     // Three nodes on two cores, each way where it goes best: who writes and who reads on different ones; who copies, on another than both.
     const std::string one = std::to_string(cores.first), other = std::to_string(cores.second);
@@ -112,6 +117,8 @@ Report measure_streams(const Options& options) {
   }
   compare(row, series, "", "words_million_per_s", "limit",
           in_memory ? "limit: plain ring of words" : limit.stream_label(false) + " of 64 KiB");
+  if (options.transport == "tcp")
+    compare(row, series, "", "words_million_per_s", "peer", "such words by writes of 64 KiB");
   if (is_emulated(options))
     compare(row, series, "", "words_million_per_s", "shm", "libam over shared memory");
   if (in_memory) add_third_node(report, series);

@@ -11,12 +11,14 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "timing.hpp"
+#include "words.hpp"
 
 namespace ambench {
 
@@ -109,17 +111,22 @@ bool read_all(int socket, std::byte* bytes, std::size_t count) {
   return true;
 }
 
+enum class Data { the_same, new_words };
+
 // Writes of `bytes` for a while; how many of them are read per second, by the reader's clock: by what the writer has been told
 // of by one word at the end of each batch.
-double writes_per_s(CorePair cores, std::size_t bytes, std::size_t writes_per_batch, std::size_t read_bytes) {
+double writes_per_s(CorePair cores, std::size_t bytes, std::size_t writes_per_batch, std::size_t read_bytes,
+                    Data kind = Data::the_same) {
   const Connection connection;
   return run_pair(
       cores, 0,
       [&](std::byte*) {
         std::vector<std::byte> data(bytes);
         const auto batch = [&] {
-          for (std::size_t i = 0; i < writes_per_batch; ++i)
+          for (std::size_t i = 0; i < writes_per_batch; ++i) {
+            if (kind == Data::new_words) write_words(data, i);
             write_all(connection.first.get(), data.data(), bytes);
+          }
           std::byte done{};
           read_all(connection.first.get(), &done, 1);
         };
@@ -136,6 +143,7 @@ double writes_per_s(CorePair cores, std::size_t bytes, std::size_t writes_per_ba
           const std::size_t moved =
               until_moved([&] { return recv(connection.second.get(), data.data(), wanted, 0); });
           if (moved == 0) return;
+          if (kind == Data::new_words) keep(sum_of_words(std::span(data).first(moved)));
           have += moved;
           if (have != of_batch) continue;
           have = 0;
@@ -143,6 +151,12 @@ double writes_per_s(CorePair cores, std::size_t bytes, std::size_t writes_per_ba
           write_all(connection.second.get(), &done, 1);
         }
       });
+}
+
+double streamed_gb_per_s(CorePair cores, std::size_t bytes, Data kind) {
+  const std::size_t writes = std::max<std::size_t>(8, (std::size_t{16} << 20) / bytes);
+  return writes_per_s(cores, bytes, writes, std::max<std::size_t>(bytes, 64 * 1024), kind) *
+         static_cast<double>(bytes) / 1e9;
 }
 
 }  // namespace
@@ -177,9 +191,11 @@ double tcp_half_rtt_ns(CorePair cores) {
 double tcp_writes_million_per_s(CorePair cores) { return writes_per_s(cores, 8, 10'000, 64 * 1024) / 1e6; }
 
 double tcp_stream_gb_per_s(CorePair cores, std::size_t bytes) {
-  const std::size_t writes = std::max<std::size_t>(8, (std::size_t{16} << 20) / bytes);
-  return writes_per_s(cores, bytes, writes, std::max<std::size_t>(bytes, 64 * 1024)) *
-         static_cast<double>(bytes) / 1e9;
+  return streamed_gb_per_s(cores, bytes, Data::the_same);
+}
+
+double tcp_words_stream_gb_per_s(CorePair cores, std::size_t bytes) {
+  return streamed_gb_per_s(cores, bytes, Data::new_words);
 }
 
 }  // namespace ambench

@@ -17,5 +17,7 @@ double tcp_writes_million_per_s(CorePair cores);
 
 // A stream in writes of so many bytes each, read into one place.
 double tcp_stream_gb_per_s(CorePair cores, std::size_t bytes);
+// The same of words that are written anew before each write, and all read.
+double tcp_words_stream_gb_per_s(CorePair cores, std::size_t bytes);
 
 }  // namespace ambench

@@ -8,8 +8,8 @@
 //   out.end();
 //
 // A stream is reserved when its reading end is opened: room for so many values, in that node's segment (AM_SEGMENT). Between nodes that
-// share memory a write is a store there, and a read a load: no message. Elsewhere what was written goes by messages: in pieces of 128 KiB,
-// at flush(), and when the writing node polls.
+// share memory a write is a store there, and a read a load: no message. Elsewhere what was written goes by messages: in pieces of up to
+// 256 KiB, at flush(), and when the writing node polls.
 //
 // Spooling (7.2). in.spool(most) lets values wait in this node's own memory, beside the room of the ring: so a node that waits to write goes
 // on reading. It happens in this node's polls.
@@ -82,12 +82,12 @@ class StreamOut {
   /// Of stream `tag` to node `to`, which may be this one. Waits until the other end is open; where the network has so many pathways
   /// (AM_TRANSPORT=iwarp), also until one is left. Throws am::Error when the other end is of another type, when `to` is gone, and for
   /// an unknown node.
-  StreamOut(Node& node, NodeId to, std::uint64_t tag)
-      : end_(std::make_unique<impl::StreamWriter>(node, to, tag, impl::stream_type<T>())),
-        place_(end_->place()) {}
-  StreamOut(StreamOut&& other) noexcept
-      : end_(std::move(other.end_)), place_(std::exchange(other.place_, {})) {}
+  [[gnu::always_inline]] StreamOut(Node& node, NodeId to, std::uint64_t tag)
+      : end_(new impl::StreamWriter(node, to, tag, impl::stream_type<T>())), place_(end_->place()) {}
+  [[gnu::always_inline]] StreamOut(StreamOut&& other) noexcept
+      : end_(std::exchange(other.end_, nullptr)), place_(std::exchange(other.place_, {})) {}
   StreamOut& operator=(StreamOut&&) = delete;
+  [[gnu::always_inline]] ~StreamOut() { delete end_; }
 
   /// Waits for room.
   StreamStatus write(const T& value) { return put(value, true); }
@@ -135,10 +135,10 @@ class StreamOut {
   }
   /// A call of the end, and what posts wrote meanwhile, moves the place on; also where it throws.
   template <class Call>
-  auto following(Call call) {
+  [[gnu::always_inline]] auto following(Call call) {
     const struct Follow {
       explicit Follow(StreamOut& stream) noexcept : out(stream) {}
-      ~Follow() { out.place_ = out.end_->place(); }
+      [[gnu::always_inline]] ~Follow() { out.place_ = out.end_->place(); }
       Follow(const Follow&) = delete;
       Follow& operator=(const Follow&) = delete;
       StreamOut& out;
@@ -146,7 +146,9 @@ class StreamOut {
     return call();
   }
 
-  std::unique_ptr<impl::StreamWriter> end_;
+  // A loop of writes has the place in registers, as long as no call gets this object's address. So what constructs, follows and destroys
+  // it is inline always, and the end is no unique_ptr, whose destructor would be such a call.
+  impl::StreamWriter* end_;
   impl::StreamPlace place_;
 };
 
@@ -157,7 +159,8 @@ class StreamIn {
 
  public:
   /// Of stream `tag` from node `from`, which may be this one, with room for at least `capacity` values that were not read; 0: 32 KiB of
-  /// them, or 128 KiB where they come by messages. The segment gives twice that, or more. Throws am::Error when it has no room, for an
+  /// them; where they come by messages up to 512 KiB, fewer in a job so large that its nodes' streams to one could fill the segment. The
+  /// segment gives twice that, or more. Throws am::Error when it has no room, for an
   /// unknown node, and where the program has such a stream already: it has one reader.
   StreamIn(Node& node, NodeId from, std::uint64_t tag, std::size_t capacity = 0)
       : end_(std::make_unique<impl::StreamReader>(node, from, tag, impl::stream_type<T>(), capacity)) {}
@@ -206,7 +209,8 @@ class StreamIn {
 template <class T>
 void splice(StreamIn<T>&& in, StreamOut<T>&& out) {
   out.place_ = {};
-  impl::splice_streams(std::move(in.end_), std::move(out.end_));
+  impl::splice_streams(std::move(in.end_),
+                       std::unique_ptr<impl::StreamWriter>(std::exchange(out.end_, nullptr)));
 }
 
 }  // namespace am

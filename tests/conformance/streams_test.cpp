@@ -145,6 +145,26 @@ TEST_P(Streams, AroundARingByOneAndByMany) {
   });
 }
 
+/// By messages these are read to where they belong, around the ring many times.
+TEST_P(Streams, InLongPieces) {
+  run(2, [](am::Node& node) {
+    constexpr std::size_t capacity = 20'000;
+    constexpr Value values = 300'000;
+    if (node.id() == 0) {
+      Out out(node, 1, 8);
+      std::vector<Value> numbers(7'777);
+      for (Value first = 0; first < values; first += numbers.size()) {
+        std::iota(numbers.begin(), numbers.end(), first);
+        check_is_ok(out.write(std::span<const Value>(numbers)).status, "write");
+      }
+    } else {
+      In in(node, 0, 8, capacity);
+      read_numbers(in, 0, values);
+    }
+    node.barrier();
+  });
+}
+
 TEST_P(Streams, WaitForEachOther) {
   run(2, [](am::Node& node) {
     const Value values = rounds(20'000);

@@ -64,6 +64,16 @@ struct StreamRing {
     return marks[(marks_written.load(std::memory_order_acquire) - 1) % most_marks];
   }
   [[nodiscard]] std::byte* values() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  /// Where values from number `at` on belong that a message brings: in places of the writer's (I1), which do not go around the ring's
+  /// end. Null: there are none for so many bytes.
+  [[nodiscard]] std::byte* place_of(std::uint64_t at, std::size_t bytes) noexcept {
+    const std::uint64_t count = bytes / value_bytes;
+    const std::uint64_t place = at & (capacity - 1);
+    const std::uint64_t ahead = at - read.load(std::memory_order_acquire);  // R2
+    const bool has_room = at >= written.load(std::memory_order_relaxed) && ahead <= capacity &&
+                          count <= capacity - ahead && count <= capacity - place;
+    return has_room && bytes % value_bytes == 0 ? values() + place * value_bytes : nullptr;
+  }
   static constexpr std::size_t bytes(std::uint64_t capacity, std::size_t value_bytes) noexcept {
     return sizeof(StreamRing) + capacity * value_bytes;
   }

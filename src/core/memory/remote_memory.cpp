@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/membership/peers_gone.hpp"
+#include "core/messages/brings_data.hpp"
 #include "core/messages/own_send.hpp"
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"

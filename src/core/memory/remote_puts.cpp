@@ -6,6 +6,7 @@
 
 #include "core/membership/peers_gone.hpp"
 #include "core/memory/remote_memory.hpp"
+#include "core/messages/brings_data.hpp"
 #include "core/messages/own_send.hpp"
 #include "core/node/engine.hpp"
 

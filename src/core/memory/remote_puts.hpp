@@ -30,14 +30,6 @@ namespace am::core {
 
 class Engine;
 
-/// Whether a message is for that handler of global memory, and as it is sent: two words, which say where, and the data.
-template <auto H, class F = impl::HandlerType<H>>
-[[nodiscard]] bool brings_data_for(const Coming& message) noexcept {
-  using Entry = impl::Handler<H, F>;
-  return message.head.handler() == Entry::id() && message.priority == Entry::Traits::priority &&
-         message.head.is_words_and_payload() && message.words.size() == 2;
-}
-
 class RemotePuts {
  public:
   /// A longer one goes by itself.

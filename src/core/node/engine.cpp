@@ -97,6 +97,12 @@ void Engine::poll_only() {
   attendant_.throw_kept();
 }
 
+std::byte* Engine::destination(const Coming& message) noexcept {
+  if (left_ || is_cut_off(network(), message.from)) return nullptr;
+  std::byte* const place = memory_.remote().destination(message);
+  return place != nullptr ? place : streams_->destination(message);
+}
+
 /// Without the thread a node sees amrun's end in its waits and in one of 1024 polls (look_after_peers): better than not to start.
 void Engine::watch_launcher() {
   try {

@@ -318,10 +318,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   Handled add_piece(const Transport::View& view, Payload piece);
   /// Drops a packet that its sender cannot have meant; does not return where that is on this host.
   Handled corrupt(const Transport::View& view, const char* how);
-  /// Of puts and gets, whose handlers see that the data are there; where these still run.
-  [[nodiscard]] std::byte* destination(const Coming& message) noexcept override {
-    return left_ || is_cut_off(network(), message.from) ? nullptr : memory_.remote().destination(message);
-  }
+  /// Of puts, gets and streams, whose handlers see that the data are there; where these still run.
+  [[nodiscard]] std::byte* destination(const Coming& message) noexcept override;
   void moved(const MemoryReach::Move& move, Payload fetched) noexcept override {
     if (!left_) memory_.remote().moved(move, fetched);
   }

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "core/messages/brings_data.hpp"
 #include "core/messages/own_send.hpp"
 #include "core/node/engine.hpp"
 #include "core/streams/messages.hpp"
@@ -20,16 +21,22 @@ namespace am::core {
 
 namespace {
 
-// Of a ring by default: the second cache's; and where messages fill it, what hides their round trip. Over TCP on one machine 64 KiB carry 250 M
-// words a second, 256 KiB 430, and more no more.
+// Of a ring by default: the second cache's.
 constexpr std::size_t default_bytes = 65536;
-constexpr std::size_t default_bytes_by_messages = 4 * default_bytes;
+// The same where messages fill it: what hides their round trip, and has room for four of them that are as long as the kernel moves best. Over
+// TCP on one machine 64 KiB carry 250 M words a second, 256 KiB 530, 1 MiB 640. When all others open one, half of the segment is left.
+constexpr std::size_t most_bytes_by_messages = std::size_t{1} << 20;
+
+std::size_t default_bytes_by_messages(std::size_t segment, NodeId nodes) {
+  return std::clamp(std::bit_floor(segment / 2 / nodes), default_bytes, most_bytes_by_messages);
+}
+
 const impl::InternalHandlers<stream_values, stream_mark, stream_word> internal_handlers;
 
 }  // namespace
 
-void stream_values(Request& request, std::uint32_t id, Payload values) {
-  request.node().engine().streams().take_values(request.from(), id, values);
+void stream_values(Request& request, std::uint64_t id, std::uint64_t at, Payload values) {
+  request.node().engine().streams().take_values(request.from(), id, at, values);
 }
 void stream_mark(Request& request, std::uint32_t id, impl::StreamMark mark) {
   request.node().engine().streams().take_mark(request.from(), id, mark);
@@ -106,7 +113,9 @@ void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std
   }
   give_back_rings();
   const std::size_t by_default =
-      is_written_by_stores(reader.from_) ? default_bytes : default_bytes_by_messages;
+      is_written_by_stores(reader.from_)
+          ? default_bytes
+          : default_bytes_by_messages(engine_.settings().segment_bytes, node().size());
   const std::size_t wanted = capacity != 0 ? capacity : by_default / 2 / type.bytes;
   if (wanted > impl::too_many_bytes / type.bytes / 4)
     throw Error("open a stream", "it has no room for " + std::to_string(wanted) + " values", "ask for fewer");
@@ -219,7 +228,7 @@ void Streams::give_back_rings() {
   });
 }
 
-impl::StreamReader* Streams::reader_of(NodeId home, std::uint32_t id) const noexcept {
+impl::StreamReader* Streams::reader_of(NodeId home, std::uint64_t id) const noexcept {
   const auto found = readers_.find({home, id});
   return found == readers_.end() ? nullptr : found->second;
 }
@@ -320,20 +329,23 @@ void Streams::hear_cut(NodeId from, std::uint32_t id) {
 
 // -- what comes by messages ---------------------------------------------------------------------------------------------
 
-void Streams::take_values(NodeId from, std::uint32_t id, Payload values) {
+std::byte* Streams::destination(const Coming& message) noexcept {
+  if (!brings_data_for<stream_values>(message)) return nullptr;
+  impl::StreamReader* const reader = reader_of(node().id(), message.words[0]);
+  if (reader == nullptr || reader->ring_->writer != message.from) return nullptr;
+  return reader->ring_->place_of(message.words[1], message.payload_bytes);
+}
+
+void Streams::take_values(NodeId from, std::uint64_t id, std::uint64_t at, Payload values) {
   impl::StreamReader* const reader = reader_of(node().id(), id);
   if (reader == nullptr) return;  // closed meanwhile
   impl::StreamRing& ring = *reader->ring_;
-  const std::uint64_t written = ring.written.load(std::memory_order_relaxed);
-  const std::uint64_t count = values.size() / ring.value_bytes;
-  if (from != ring.writer || values.size() % ring.value_bytes != 0 ||
-      count > ring.capacity - (written - ring.read.load(std::memory_order_relaxed)))
+  std::byte* const place = ring.place_of(at, values.size());
+  if (from != ring.writer || at != ring.written.load(std::memory_order_relaxed) || place == nullptr)
     return engine_.distrust(from, "it sends a stream more than there is room for");
-  const std::uint64_t place = written & (ring.capacity - 1);
-  const std::size_t first = std::min(count, ring.capacity - place) * ring.value_bytes;
-  std::memcpy(ring.values() + place * ring.value_bytes, values.data(), first);
-  std::memcpy(ring.values(), values.data() + first, values.size() - first);
-  ring.written.store(written + count, std::memory_order_release);
+  if (place != values.data())
+    std::memcpy(place, values.data(), values.size());  // else the network has put them there
+  ring.written.store(at + values.size() / ring.value_bytes, std::memory_order_release);
   if (ring.reader_sleeps.exchange(0, std::memory_order_relaxed) != 0) post_values(reader);
 }
 

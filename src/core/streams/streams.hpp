@@ -24,6 +24,8 @@
 #include <utility>
 #include <vector>
 
+#include "transports/site.hpp"
+
 namespace am::core {
 
 class Engine;
@@ -110,7 +112,9 @@ class Streams {
 
   void say(NodeId to, const Word& word) noexcept;
   void hear(NodeId from, const Word& word);
-  void take_values(NodeId from, std::uint32_t id, Payload values);
+  /// Destinations::destination, of values.
+  [[nodiscard]] std::byte* destination(const Coming& message) noexcept;
+  void take_values(NodeId from, std::uint64_t id, std::uint64_t at, Payload values);
   void take_mark(NodeId from, std::uint32_t id, impl::StreamMark mark);
 
   /// Polls until holds(), which node needed() alone can bring about: another one after a splice. `what`: a literal, for reports. `sleeps()` is the flag by which the other end knows that it is to wake this
@@ -119,7 +123,7 @@ class Streams {
   void wait(const char* what, const Needed& needed, const Sleeps& sleeps, const Holds& holds);
 
  private:
-  using Key = std::pair<NodeId, std::uint32_t>;
+  using Key = std::pair<NodeId, std::uint64_t>;
   struct Ring {
     std::uint64_t offset = 0;  // in this node's segment
     bool closed = false;
@@ -142,7 +146,7 @@ class Streams {
   /// How many values and marks were passed on.
   std::size_t run_relays();
   std::size_t drain();
-  [[nodiscard]] impl::StreamReader* reader_of(NodeId home, std::uint32_t id) const noexcept;
+  [[nodiscard]] impl::StreamReader* reader_of(NodeId home, std::uint64_t id) const noexcept;
 
   Engine& engine_;
   std::pmr::vector<Offer> offers_;

@@ -16,7 +16,7 @@ namespace am::impl {
 
 namespace {
 
-constexpr std::size_t piece_bytes = 131072;  // of a message of values: half of the default ring
+constexpr std::size_t piece_bytes = 262144;  // of a message of values, at most; and half of the ring
 // Long memory of malloc's begins 16 bytes behind a page's begin, where a kernel copies slowly (tcp/writing.cpp).
 constexpr std::size_t before_staged = 1008;
 constexpr std::size_t batch_bytes =
@@ -107,6 +107,7 @@ void StreamWriter::use_ring(StreamRing& ring) noexcept {
 void StreamWriter::use_messages() {
   staged_ = std::make_unique_for_overwrite<std::byte[]>(before_staged + capacity_ * value_bytes_);
   values_ = staged_.get() + before_staged;
+  piece_ = std::min<std::uint64_t>(piece_bytes / value_bytes_, std::max<std::uint64_t>(capacity_ / 2, 1));
 }
 
 StreamStatus StreamWriter::try_cut() {
@@ -170,11 +171,10 @@ StreamStatus StreamWriter::find_room() {
   if (ring_ != nullptr) {
     limit_ = room_end();
   } else {
-    const std::uint64_t piece = std::max<std::uint64_t>(piece_bytes / value_bytes_, 1);
-    if (here == room_end() || here - sent_ >= piece) {
+    if (here == room_end() || here - sent_ >= piece_) {
       if (send_staged() == StreamStatus::unreachable) return StreamStatus::unreachable;
     }
-    limit_ = std::min(room_end(), here - sent_ < piece ? sent_ + piece : here + piece);
+    limit_ = std::min(room_end(), here - sent_ < piece_ ? sent_ + piece_ : here + piece_);
   }
   return limit_ != here ? StreamStatus::ok : why_not();
 }
@@ -228,10 +228,9 @@ StreamStatus StreamWriter::send_staged() {
   const core::Engine::OwnSend own(streams_.engine());
   while (sent_ < next()) {
     const std::uint64_t place = sent_ & mask_;
-    const std::uint64_t n =
-        std::min({next() - sent_, capacity_ - place, std::max<std::uint64_t>(piece_bytes / value_bytes_, 1)});
+    const std::uint64_t n = std::min({next() - sent_, capacity_ - place, piece_});
     const Payload values(values_ + place * value_bytes_, n * value_bytes_);
-    const Status status = node.try_request<core::stream_values>(to_, id_, values);
+    const Status status = node.try_request<core::stream_values>(to_, std::uint64_t{id_}, sent_, values);
     if (status == Status::again) return StreamStatus::again;
     if (status != Status::ok) return StreamStatus::unreachable;
     sent_ += n;
