@@ -85,9 +85,7 @@ class CombineValues final : public Combine {
     }
   }
   [[nodiscard]] std::size_t value_bytes() const noexcept override { return sizeof(T); }
-  [[nodiscard]] WordOperation on_words() const noexcept override {
-    return {known_operation<T, Op>(), std::is_signed_v<T>};
-  }
+  [[nodiscard]] WordOperation on_words() const noexcept override { return word_operation<T, Op>(); }
 
  private:
   Op& op_;

@@ -53,7 +53,7 @@ class Synchronizer {
 
   virtual void take_part(std::uint64_t number, const Operation& operation, const Part& part) noexcept = 0;
   /// Whatever there is of it. The next Transport::arm() asks to be told of it, where there is none. `thoroughly`: also where a node that should have
-  /// passed it on was killed.
+  /// passed it on was killed, or stands still.
   [[nodiscard]] virtual std::optional<Result> result(std::uint64_t number, bool thoroughly) noexcept = 0;
   /// As what a node has taken part in the operation of that number, if it has. Not of one that is over for all.
   [[nodiscard]] virtual std::optional<Operation> part_of(NodeId node,

@@ -468,10 +468,10 @@ TEST_P(Collectives, SayWhenTypesDiffer) {
     for (int i = 0; i < 3; ++i) {
       if (node.id() == 0) {
         check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
-                                "with 4 bytes; that of node 1 is all_reduce with 8 bytes");
+                                "with 4 bytes, for a sum; that of node 1 is all_reduce with 8 bytes");
       } else {
         check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1.0, std::plus<>())); },
-                                "with 8 bytes; that of node 0 is all_reduce with 4 bytes");
+                                "with 8 bytes; that of node 0 is all_reduce with 4 bytes, for a sum");
       }
       node.barrier();
       check_equal(am::all_reduce(node, 1, std::plus<>()), 2, "the next one");
@@ -498,6 +498,41 @@ TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
     }
     check_throws<am::Error>([&] { static_cast<void>(am::broadcast(node, 1, 2)); }, "there is no node 2");
     node.barrier();
+  });
+}
+
+TEST_P(Collectives, SayWhenTheOpsDiffer) {
+  run(2, [](Node& node) {
+    if (node.id() == 0) {
+      check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
+                              "with 4 bytes, for a sum; that of node 1 is all_reduce with 4 bytes, for a "
+                              "maximum of signed numbers");
+    } else {
+      check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::ranges::max)); },
+                              "with 4 bytes, for a maximum of signed numbers; that of node 0 is all_reduce "
+                              "with 4 bytes, for a sum");
+    }
+    node.barrier();
+    check_equal(am::all_reduce(node, 1, std::plus<>()), 2, "the next one");
+  });
+}
+
+/// Who gives to a round of messages, and waits for nobody there, has gone on when another one is in a barrier. Where barriers are the
+/// network's own, they are counted as rounds are, so this one waits for ever: it says so, at once.
+TEST_P(Collectives, SayWhenANodeHasGoneOnWhereAnotherWaits) {
+  run(2, [](Node& node) {
+    node.barrier();
+    std::array<std::uint64_t, 64> values{node.id()};
+    if (node.engine().network().synchronizer() == nullptr) return;
+    if (node.id() == 0) {
+      am::broadcast(node, std::span(values));
+      check_throws<am::Error>(
+          [&] { node.barrier(); },
+          "barrier at node 0: its round 1 of collectives was broadcast with root 0 and 512 "
+          "bytes; that of node 1 is a barrier");
+    } else {
+      check_throws<am::Error>([&] { node.barrier(); }, "has left the job");
+    }
   });
 }
 

@@ -14,7 +14,8 @@ enum class KnownOperation : std::uint8_t { none, sum, maximum, minimum, bit_and,
 /// What a reduction does to words, if a network may do it.
 struct WordOperation {
   KnownOperation operation = KnownOperation::none;
-  bool is_signed = false;
+  bool is_signed = false;  ///< a maximum or minimum, for which it matters
+  friend constexpr bool operator==(const WordOperation&, const WordOperation&) = default;
 };
 
 /// An op of another type says what it is by a static member `known_operation`.
@@ -35,6 +36,13 @@ consteval KnownOperation known_operation() {
     if (is(std::ranges::min)) return minimum;
     return none;
   }
+}
+/// The same, of signed or unsigned values.
+template <class T, class Op>
+consteval WordOperation word_operation() {
+  constexpr KnownOperation its = known_operation<T, Op>();
+  const bool compares = its == KnownOperation::maximum || its == KnownOperation::minimum;
+  return {its, compares && std::is_signed_v<T>};
 }
 
 }  // namespace am::impl

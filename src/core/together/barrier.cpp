@@ -182,8 +182,10 @@ class Barrier {
 }  // namespace
 
 void pass_barrier(Operation& operation) {
-  ++operation.engine().collectives().operations;
+  CollectiveState& state = operation.engine().collectives();
+  ++state.operations;
   if (!pass_barrier_by_network(operation)) Barrier(operation).pass();
+  state.by_messages.clear();
 }
 
 void Engine::must_compute(const char* operation) const {

@@ -1,6 +1,8 @@
 #include "core/together/by_network.hpp"
 
+#include <algorithm>
 #include <am/collectives.hpp>
+#include <array>
 #include <cstring>
 
 #include "core/membership/peers_gone.hpp"
@@ -31,16 +33,23 @@ class ByNetwork {
     engine_.look_after_peers(false);
     if (const auto missing = gone_before())
       operation_.fail(peer_gone_error(engine_, operation_.what(), *missing));
+    auto& by_messages = engine_.collectives().by_messages;
+    if (!by_messages.empty() && by_messages.back().first == number_) by_messages.pop_back();
     network_.take_part(number_, what_, part);
     operation_.poll();  // whoever waits or not: all of them make progress
   }
 
   [[nodiscard]] Synchronizer::Result wait() {
     std::optional<Synchronizer::Result> result;
+    bool has_slept = false;  // in vain: somebody may stand still
     operation_.wait([&](bool sleeps_next) {
-      result = network_.result(number_, sleeps_next);
+      result = network_.result(number_, sleeps_next && has_slept);
       if (!result && engine_.membership().any_gone()) result = last_result();
-      if (!result && sleeps_next) look_for_messages();
+      if (!result && sleeps_next) {
+        has_slept = true;
+        look_for_messages();
+        look_for_mismatch_in_network(operation_);
+      }
       return result.has_value();
     });
     if (!result->agreed) fail_by_mismatch();
@@ -89,12 +98,32 @@ class ByNetwork {
   const std::uint64_t number_;
 };
 
+using Known = impl::KnownOperation;
+/// What they are called elsewhere.
+constexpr std::array<impl::WordOperation, 8> by_combiner{{{Known::sum},
+                                                          {Known::maximum, true},
+                                                          {Known::minimum, true},
+                                                          {Known::maximum, false},
+                                                          {Known::minimum, false},
+                                                          {Known::bit_and},
+                                                          {Known::bit_or},
+                                                          {Known::bit_xor}}};
+static_assert(static_cast<std::size_t>(Combiner::bit_xor) + 1 == by_combiner.size());
+
+std::optional<Combiner> combiner_of(const impl::WordOperation& its) noexcept {
+  const auto* const found = std::ranges::find(by_combiner, its);
+  if (found == by_combiner.end()) return std::nullopt;
+  return static_cast<Combiner>(found - by_combiner.begin());
+}
+
 Round round_of(const Synchronizer::Operation& what) {
-  Round round{0, Round::Kind::barrier, what.root, what.bytes};
+  Round round{.kind = Round::Kind::barrier, .root = what.root, .bytes = what.bytes};
   if (what.kind == Kind::broadcast) round.kind = Round::Kind::broadcast;
   if (what.kind == Kind::scan) round.kind = Round::Kind::scan;
   if (what.kind == Kind::reduction)
     round.kind = what.root == Synchronizer::everybody ? Round::Kind::all_reduce : Round::Kind::reduce;
+  if (what.kind == Kind::scan || what.kind == Kind::reduction)
+    round.op = by_combiner[static_cast<std::size_t>(what.combiner) % by_combiner.size()];
   return round;
 }
 
@@ -107,26 +136,6 @@ void ByNetwork::fail_by_mismatch() {
     from = node;
   }
   operation_.fail(mismatch_error(operation_, round_, from, round_of(other.value_or(what_))));
-}
-
-std::optional<Combiner> combiner_of(const impl::WordOperation& its) noexcept {
-  switch (its.operation) {
-    case impl::KnownOperation::none:
-      return std::nullopt;
-    case impl::KnownOperation::sum:
-      return Combiner::sum;
-    case impl::KnownOperation::maximum:
-      return its.is_signed ? Combiner::maximum : Combiner::maximum_unsigned;
-    case impl::KnownOperation::minimum:
-      return its.is_signed ? Combiner::minimum : Combiner::minimum_unsigned;
-    case impl::KnownOperation::bit_and:
-      return Combiner::bit_and;
-    case impl::KnownOperation::bit_or:
-      return Combiner::bit_or;
-    case impl::KnownOperation::bit_xor:
-      return Combiner::bit_xor;
-  }
-  return std::nullopt;
 }
 
 /// A value of 4 or 8 bytes as a word of 64 bits, and back.
@@ -212,13 +221,16 @@ std::optional<bool> scan_by_network(Operation& operation, const Round& round, st
   return result.any;
 }
 
-void look_for_mismatch_in_network(Operation& operation, const Round& round) {
+void look_for_mismatch_in_network(Operation& operation) {
   Engine& engine = operation.engine();
   Synchronizer* const network = engine.network().synchronizer();
   if (network == nullptr) return;
-  for (NodeId node = 0; node < engine.job().size; ++node) {
-    if (const auto other = network->part_of(node, engine.collectives().operations))
-      operation.fail(mismatch_error(operation, round, node, round_of(*other)));
+  const CollectiveState& state = engine.collectives();
+  for (const auto& [number, round] : state.by_messages) {
+    for (NodeId node = 0; node < engine.job().size; ++node) {
+      if (const auto other = network->part_of(node, number))
+        operation.fail(mismatch_error(operation, round, node, round_of(*other), number != state.operations));
+    }
   }
 }
 

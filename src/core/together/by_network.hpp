@@ -30,7 +30,8 @@ namespace am::core {
 [[nodiscard]] std::optional<bool> scan_by_network(Operation& operation, const Round& round,
                                                   std::span<std::byte> value, const impl::Combine& combine,
                                                   const impl::ScanPart& part);
-/// In a round of messages: throws where a node is in one of the network instead.
-void look_for_mismatch_in_network(Operation& operation, const Round& round);
+/// Throws where a node is in an operation of the network's own that is one of this node's by messages: of those that are over, too, since it
+/// may be what all wait for.
+void look_for_mismatch_in_network(Operation& operation);
 
 }  // namespace am::core

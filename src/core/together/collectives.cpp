@@ -103,13 +103,16 @@ const impl::InternalHandlers<collective_arrived> internal_handlers;
 /// A round of messages among all nodes, as a part of an operation that is under way on this node.
 class Collective {
  public:
-  Collective(Operation& operation, Round::Kind kind, NodeId root, std::size_t bytes)
+  Collective(Operation& operation, Round::Kind kind, NodeId root, std::size_t bytes,
+             impl::WordOperation op = {})
       : operation_(operation),
         node_(operation.node()),
         engine_(operation.engine()),
         mailbox_(engine_.collectives().mailbox) {
     if (root >= node_.size()) throw unknown_node(operation_.what(), root, node_.size(), "check the root");
     CollectiveState& state = engine_.collectives();
+    if (state.rounds_unanswered == 0)
+      state.by_messages.clear();  // the last round is over, so all had begun it
     const bool everybody_hears = kind != Round::Kind::broadcast && kind != Round::Kind::reduce;
     if (everybody_hears) {
       state.rounds_unanswered = 0;
@@ -117,8 +120,8 @@ class Collective {
       pass_barrier(operation_);
       state.rounds_unanswered = 1;
     }
-    ++state.operations;
-    round_ = {state.sequence += 2, kind, root, bytes};
+    round_ = {state.sequence += 2, kind, op, root, bytes};
+    state.by_messages.emplace_back(++state.operations, round_);  // unless the network does it by itself
   }
 
   [[nodiscard]] const Round& round() const noexcept { return round_; }
@@ -164,7 +167,7 @@ class Collective {
     };
     operation_.wait([&](bool sleeps_next) {
       if (mailbox_.answer() != Mailbox::Answer::nothing_yet) return true;
-      if (sleeps_next) look_for_mismatch_in_network(operation_, round_);
+      if (sleeps_next) look_for_mismatch_in_network(operation_);
       return last_messages.are_in(missing);
     });
     if (mailbox_.answer() == Mailbox::Answer::mismatch)
@@ -331,7 +334,7 @@ void all_reduce_bytes(Operation& operation, std::span<std::byte> values, const i
   do {
     const auto now = values.first(std::min(block, values.size()));
     values = values.subspan(now.size());
-    Collective collective(operation, Round::Kind::all_reduce, 0, bytes);
+    Collective collective(operation, Round::Kind::all_reduce, 0, bytes, combine.on_words());
     const bool is_all = now.size() == bytes;
     if (!is_all || !reduce_by_network(operation, collective.round(), now, combine))
       reduce_block(collective, node, now, combine);
@@ -357,7 +360,7 @@ void broadcast_bytes(Node& node, std::span<std::byte> values, NodeId root) {
 
 void reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine, NodeId root) {
   Operation operation(node, core::name_of(Round::Kind::reduce));
-  Collective collective(operation, Round::Kind::reduce, root, values.size());
+  Collective collective(operation, Round::Kind::reduce, root, values.size(), combine.on_words());
   if (!core::reduce_by_network(operation, collective.round(), values, combine)) {
     collective.combine_upwards(values, combine);
     if (root != 0) {
@@ -382,7 +385,7 @@ void all_gather_bytes(Node& node, std::span<std::byte> all, std::size_t own_byte
 
 bool scan_bytes(Node& node, std::span<std::byte> value, const Combine& combine, const ScanPart& part) {
   Operation operation(node, core::name_of(Round::Kind::scan));
-  Collective collective(operation, Round::Kind::scan, 0, value.size());
+  Collective collective(operation, Round::Kind::scan, 0, value.size(), combine.on_words());
   const auto done = core::scan_by_network(operation, collective.round(), value, combine, part);
   const bool any = done ? *done : core::scan_gathered(collective, node, value, combine, part);
   operation.complete();

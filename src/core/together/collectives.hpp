@@ -2,6 +2,7 @@
 // them, and its place in the barrier. The state alone: no network, no waiting. Used by the node's own thread.
 #pragma once
 
+#include <am/impl/known_operation.hpp>
 #include <am/payload.hpp>
 #include <am/types.hpp>
 #include <cstddef>
@@ -39,10 +40,11 @@ struct Destination {
 /// one, by two: the odd numbers are for those that have a second phase. All nodes count alike, so it tells the third broadcast
 /// from the fourth. The rest shows when the nodes do not call the same ones.
 struct Round {
-  enum class Kind : std::uint32_t { barrier, broadcast, reduce, all_reduce, scan, all_gather };
+  enum class Kind : std::uint16_t { barrier, broadcast, reduce, all_reduce, scan, all_gather };
 
   std::uint64_t sequence = 0;
   Kind kind = Kind::broadcast;  ///< a barrier is none of messages
+  impl::WordOperation op{};     ///< that combines values; none: it has none, or one of the program's own
   NodeId root = 0;
   std::uint64_t bytes = 0;  ///< of the values of a node, all of them
 
@@ -90,12 +92,14 @@ class Mailbox {
 
 class CollectiveState {
  public:
-  explicit CollectiveState(std::pmr::memory_resource* memory) : mailbox(memory) {}
+  explicit CollectiveState(std::pmr::memory_resource* memory) : mailbox(memory), by_messages(memory) {}
 
   Mailbox mailbox;
   std::uint64_t operations =
       0;                       ///< begun: rounds and barriers; by this the network counts them (Synchronizer)
   std::uint64_t sequence = 0;  ///< of the last round begun
+  /// Those by messages that some nodes may not have begun, the one under way among them, with their numbers among `operations`.
+  std::pmr::vector<std::pair<std::uint64_t, Round>> by_messages;
   std::uint32_t rounds_unanswered = 0;  ///< since one in which every node heard of every other
   std::uint32_t barrier_target = 0;     ///< what the host's counter of arrivals has to reach (barrier.cpp)
   std::uint32_t barriers = 0;           ///< that this node has arrived at

@@ -11,8 +11,8 @@ namespace am::core {
 class Operation;
 
 [[nodiscard]] const char* name_of(Round::Kind kind) noexcept;
-/// This node is in a round of its own, and that node in another.
+/// This node is in a round of its own, or has been (`is_over`), and that node in another.
 [[nodiscard]] Error mismatch_error(const Operation& operation, const Round& own, NodeId from,
-                                   const Round& other);
+                                   const Round& other, bool is_over = false);
 
 }  // namespace am::core

@@ -16,9 +16,9 @@ namespace am::core::collectives_mailbox_test {
 using Answer = Mailbox::Answer;
 using Kind = Round::Kind;
 
-constexpr Round first{1, Kind::broadcast, 0};
-constexpr Round second{2, Kind::broadcast, 0};
-constexpr Round third{3, Kind::broadcast, 0};
+constexpr Round first{.sequence = 1};
+constexpr Round second{.sequence = 2};
+constexpr Round third{.sequence = 3};
 
 /// A mailbox and a place of 8 bytes to which it copies what is expected.
 struct Desk {
