@@ -31,6 +31,7 @@ struct LiveMessage {
   unsigned edition = 0;             ///< of what is written there
 
   [[nodiscard]] constexpr bool is_list() const noexcept { return targets != 0; }
+  [[nodiscard]] constexpr Counted counted() const noexcept { return lane; }
   [[nodiscard]] constexpr std::uint32_t bits() const noexcept {
     const auto its_lane = static_cast<std::uint32_t>(lane);
     if (!is_list()) return source | its_lane << 10 | destination << 12;

@@ -85,7 +85,7 @@ bool LiveSites::holds_any(const LiveMessage& message) const noexcept {
       if ((input == storage || ways_.kind_of(input) != 0) && is_its(router(site).inputs[input])) return true;
     }
   }
-  return is_its(router(message.source).inputs[injection(message.lane)]);
+  return is_its(router(message.source).inputs[entrance(message.source, message)]);
 }
 
 }  // namespace am::care

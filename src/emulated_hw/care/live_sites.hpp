@@ -28,7 +28,7 @@
 
 #include "emulated_hw/care/live_message.hpp"
 #include "emulated_hw/care/live_ways.hpp"
-#include "emulated_hw/kit/live_ends_carrier.hpp"
+#include "emulated_hw/kit/live_ends_network.hpp"
 
 namespace am::care {
 
@@ -41,12 +41,8 @@ struct LiveTurns : kit::LiveTurns {
 };
 using LiveRouter = kit::LiveInputs<live_channels, LiveTurns, kit::HeldChannel>;
 
-class LiveSites final : public kit::LiveNetwork<LiveSites, LiveRouter> {
+class LiveSites final : public kit::LiveEndsNetwork<LiveSites, LiveRouter, LiveMessage> {
  public:
-  /// For tests too, which stop and end carriers.
-  template <class Pause = kit::NoPause>
-  using Carrier = kit::LiveEndsCarrier<LiveSites, Pause>;
-  using Nodes = kit::LiveNodes<Counted>;
   static constexpr std::uint32_t number = 6;  ///< of this machine, in shared memory
 
   [[nodiscard]] static constexpr std::size_t bytes(NodeNumber nodes) noexcept {
@@ -54,63 +50,33 @@ class LiveSites final : public kit::LiveNetwork<LiveSites, LiveRouter> {
   }
   /// `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveSites(const LiveShape& shape, std::byte* memory, Nodes& nodes)
-      : LiveNetwork(shape.nodes(), shape.bits(), memory),
+      : LiveEndsNetwork(shape.nodes(), shape.bits(), memory, nodes),
         ways_(shape),
-        lists_(reinterpret_cast<TargetList*>(memory + LiveNetwork::bytes(shape.nodes()))),
-        nodes_(nodes) {}
+        lists_(reinterpret_cast<TargetList*>(memory + LiveNetwork::bytes(shape.nodes()))) {}
 
   [[nodiscard]] const LiveWays& ways() const noexcept { return ways_; }
+  [[nodiscard]] static constexpr unsigned entrance(NodeNumber /*node*/, const LiveMessage& message) noexcept {
+    return injections + static_cast<unsigned>(message.lane);
+  }
 
   // By the node itself, one thread at a time.
 
   /// Whether so many messages, or more, have been counted at a node of another one. Counts come again after 2^20.
   [[nodiscard]] bool has_counted(NodeNumber at, NodeNumber from, Counted lane,
                                  std::uint32_t messages) const noexcept {
-    const kit::Entry entry{nodes_.arrivals(at, from, lane).load(std::memory_order_acquire)};
+    const kit::Entry entry{nodes().arrivals(at, from, lane).load(std::memory_order_acquire)};
     return entry.beyond(messages) >= 0;
   }
   /// A message to several targets, at most most_targets. All have what was sent by this list before. None: a router still holds such a packet.
   [[nodiscard]] std::optional<LiveMessage> write_list(NodeNumber source, Counted lane, unsigned list,
                                                       std::span<const NodeNumber> targets) noexcept;
-  /// Puts a message into the network: false, and nothing has happened, where there is no room. carry(node, lane) is to follow.
-  [[nodiscard]] bool inject(NodeNumber node, const LiveMessage& message) noexcept {
-    return put(node, injection(message.lane), message.bits(), 1, kit::HeldChannel::slots);
-  }
-  /// Asks for Nodes::has_room when inject() would find room. True: it would by now.
-  [[nodiscard]] bool ask_for_room(NodeNumber node, Counted lane) noexcept {
-    return ask_for_room_at(node, injection(lane), kit::HeldChannel::slots);
-  }
-
-  // By anybody.
-
-  /// Moves what can move, beginning with what this node has injected: until nothing can, or for many steps.
-  void carry(NodeNumber node, Counted lane) noexcept { carry_from(node, injection(lane)); }
-
- private:
-  template <class, class, class>
-  friend class kit::LiveCarrier;
-  template <class, class>
-  friend class kit::LiveEndsCarrier;
-  template <class, class>
-  friend class kit::LiveNetwork;
-
-  static constexpr unsigned injection(Counted lane) noexcept {
-    return injections + static_cast<unsigned>(lane);
-  }
-  [[nodiscard]] TargetList& list_of(const LiveMessage& message) const noexcept {
-    return lists_[message.source * lists_of_node + static_cast<unsigned>(message.lane) * lists_of_lane +
-                  message.list];
-  }
-  [[nodiscard]] bool holds_any(const LiveMessage& message) const noexcept;
 
   // What a carrier asks (kit/live_carrier.hpp, kit/live_ends_carrier.hpp). What was not written by this network, but scribbled by another,
   // ends where it is, and counts nowhere.
 
   static constexpr unsigned channels = live_channels;
   static constexpr std::array injected = {injections, injections + 1, injections + 2, injections + 3};
-  using Arrival = kit::LiveArrival<Counted>;
 
-  [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
   [[nodiscard]] kit::InputAt behind(NodeNumber at, unsigned output) const noexcept {
     return ways_.behind(at, output);
   }
@@ -118,24 +84,21 @@ class LiveSites final : public kit::LiveNetwork<LiveSites, LiveRouter> {
     return ways_.feeder(at, input);
   }
   [[nodiscard]] kit::EndSet ends(NodeNumber at, unsigned input, std::uint32_t packet) const noexcept;
-  [[nodiscard]] kit::EndSet ends_of_list(NodeNumber at, unsigned input,
-                                         const LiveMessage& message) const noexcept;
   [[nodiscard]] std::uint32_t packet_at(NodeNumber at, unsigned output, std::uint32_t packet,
                                         Requests fate) const noexcept;
-  [[nodiscard]] std::atomic<std::uint64_t>& count(NodeNumber at, unsigned /*input*/,
-                                                  std::uint32_t packet) const noexcept {
-    const LiveMessage message = LiveMessage::of(packet);
-    return nodes_.arrivals(at, message.source, message.lane);
-  }
-  [[nodiscard]] static Arrival arrival(NodeNumber at, unsigned /*input*/, std::uint32_t packet) noexcept {
-    const LiveMessage message = LiveMessage::of(packet);
-    return {at, message.source, message.lane};
-  }
   void moved(NodeNumber at, unsigned input, Requests outputs, bool to_node) noexcept;
+
+ private:
+  [[nodiscard]] TargetList& list_of(const LiveMessage& message) const noexcept {
+    return lists_[message.source * lists_of_node + static_cast<unsigned>(message.lane) * lists_of_lane +
+                  message.list];
+  }
+  [[nodiscard]] bool holds_any(const LiveMessage& message) const noexcept;
+  [[nodiscard]] kit::EndSet ends_of_list(NodeNumber at, unsigned input,
+                                         const LiveMessage& message) const noexcept;
 
   const LiveWays ways_;
   TargetList* const lists_;
-  Nodes& nodes_;
 };
 
 }  // namespace am::care

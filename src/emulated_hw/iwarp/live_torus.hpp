@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "emulated_hw/kit/dimension_order.hpp"
-#include "emulated_hw/kit/live_ends_carrier.hpp"
+#include "emulated_hw/kit/live_ends_network.hpp"
 #include "emulated_hw/kit/live_grid.hpp"
 
 namespace am::iwarp {
@@ -38,6 +38,7 @@ struct LiveMessage {
   static constexpr LiveMessage of(std::uint32_t bits) noexcept {
     return {bits & 1023, bits >> 10 & 1023, static_cast<Counted>(bits >> 20 & 1)};
   }
+  [[nodiscard]] constexpr Counted counted() const noexcept { return priority; }
 };
 
 // Channels of a router, by port: of each priority two classes. Port 0 is the node's own.
@@ -57,12 +58,8 @@ struct LiveTurns : kit::LiveTurns {
 using LiveRouter = kit::LiveInputs<live_channels, LiveTurns, kit::HeldChannel>;
 
 class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
-                        public kit::LiveNetwork<LiveTorus, LiveRouter> {
+                        public kit::LiveEndsNetwork<LiveTorus, LiveRouter, LiveMessage> {
  public:
-  /// For tests too, which stop and end carriers.
-  template <class Pause = kit::NoPause>
-  using Carrier = kit::LiveEndsCarrier<LiveTorus, Pause>;
-  using Nodes = kit::LiveNodes<Counted>;
   static constexpr std::uint32_t number = 5;  ///< of this machine, in shared memory
 
   [[nodiscard]] static kit::Grid grid_of(const kit::Extents& extents) {
@@ -70,18 +67,14 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
   }
   /// `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveTorus(const kit::Extents& extents, std::byte* memory, Nodes& nodes)
-      : LiveGrid(grid_of(extents)), LiveNetwork(map().nodes(), LiveGrid::shape(), memory), nodes_(nodes) {}
+      : LiveGrid(grid_of(extents)), LiveEndsNetwork(map().nodes(), LiveGrid::shape(), memory, nodes) {}
+
+  [[nodiscard]] static constexpr unsigned entrance(kit::NodeNumber /*node*/,
+                                                   const LiveMessage& message) noexcept {
+    return live_channel(0, message.priority, 0);
+  }
 
   // By the node itself, one thread at a time.
-
-  /// Puts a message into the network: false, and nothing has happened, where there is no room. carry(node) is to follow.
-  [[nodiscard]] bool inject(kit::NodeNumber node, const LiveMessage& message) noexcept {
-    return put(node, injection(message.priority), message.bits(), 1, kit::HeldChannel::slots);
-  }
-  /// Asks for Nodes::has_room when inject() would find room. True: it would by now.
-  [[nodiscard]] bool ask_for_room(kit::NodeNumber node, Counted priority) noexcept {
-    return ask_for_room_at(node, injection(priority), kit::HeldChannel::slots);
-  }
 
   /// Has a pathway's channels, one on each link of its way. False: there is none on one of them. `is_gone(node)`: it owns none any more.
   template <class IsGone>
@@ -99,29 +92,12 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
   /// Of a pathway that it has.
   void give_back(kit::NodeNumber from, kit::NodeNumber to) noexcept { give_back(from, to, to); }
 
-  // By anybody.
-
-  /// Moves what can move, beginning with what this node has injected: until nothing can, or for many steps.
-  void carry(kit::NodeNumber node, Counted priority) noexcept { carry_from(node, injection(priority)); }
-
- private:
-  template <class, class, class>
-  friend class kit::LiveCarrier;
-  template <class, class>
-  friend class kit::LiveEndsCarrier;
-  template <class, class>
-  friend class kit::LiveNetwork;
-
-  static constexpr unsigned injection(Counted priority) noexcept { return live_channel(0, priority, 0); }
-
   // What a carrier asks (kit/live_carrier.hpp, kit/live_ends_carrier.hpp).
 
   static constexpr unsigned channels = live_channels;
   static constexpr std::array injected = {live_channel(0, Counted::low, 0),
                                           live_channel(0, Counted::high, 0)};
-  using Arrival = kit::LiveArrival<Counted>;
 
-  [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
   using LiveGrid::behind;
   [[nodiscard]] kit::RouterNumber feeder(kit::NodeNumber at, unsigned input) const noexcept {
     return input < live_vcs ? kit::nowhere : map().neighbour(at, input / live_vcs);
@@ -136,21 +112,8 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
     const auto of_class = static_cast<unsigned>(std::countr_zero(hop.classes));
     return {.channels = kit::request(live_channel(hop.port, message.priority, of_class))};
   }
-  [[nodiscard]] static std::uint32_t packet_at(kit::NodeNumber /*at*/, unsigned /*output*/,
-                                               std::uint32_t packet, kit::Requests /*fate*/) noexcept {
-    return packet;
-  }
-  [[nodiscard]] std::atomic<std::uint64_t>& count(kit::NodeNumber at, unsigned /*input*/,
-                                                  std::uint32_t packet) const noexcept {
-    const LiveMessage message = LiveMessage::of(packet);
-    return nodes_.arrivals(at, message.source, message.priority);
-  }
-  [[nodiscard]] static Arrival arrival(kit::NodeNumber at, unsigned /*input*/,
-                                       std::uint32_t packet) noexcept {
-    const LiveMessage message = LiveMessage::of(packet);
-    return {at, message.source, message.priority};
-  }
 
+ private:
   template <class IsGone>
   [[nodiscard]] bool take_channel(kit::NodeNumber at, unsigned port, kit::NodeNumber owner,
                                   IsGone is_gone) noexcept {
@@ -172,8 +135,6 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
       at = map().neighbour(at, port);
     }
   }
-
-  Nodes& nodes_;
 };
 
 }  // namespace am::iwarp

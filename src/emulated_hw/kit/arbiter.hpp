@@ -28,6 +28,14 @@ constexpr void for_each(Requests requests, F f) {
   for (; requests != 0; requests &= requests - 1) f(static_cast<unsigned>(std::countr_zero(requests)));
 }
 
+/// The same in turns: beginning with that one, then those before it.
+template <class F>
+constexpr void for_each_from(unsigned first, Requests requests, F f) {
+  const Requests before = requests & (request(first) - 1);
+  for_each(requests & ~before, f);
+  for_each(before, f);
+}
+
 /// Round robin: the one behind whoever has won last is the first to win. Nobody who keeps asking waits for more than one turn of
 /// each of the others. `Count` is a number of a requester; `Some` holds those that ask.
 template <class Count, class Some = Requests>

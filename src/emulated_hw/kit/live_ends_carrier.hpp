@@ -25,8 +25,8 @@ struct LiveTurns {
 ///   ends(at, input, packet)            where a packet goes: EndSet
 ///   packet_at(at, output, packet, fate) what it is there, when it enters the ends of that set
 ///   moved(at, input, outputs, to_node) to be counted: nothing, where it has no such function
-///   count(at, input, packet)           the word that counts it at the node
-///   arrival(at, input, packet)         what that is
+///   count(at, packet)                  the word that counts it at the node
+///   arrival(at, packet)                what that is
 /// Its router's `decisions` are LiveTurns, or derive from these.
 template <class Mesh, class Pause = NoPause>
 class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Mesh, Pause>> {
@@ -44,8 +44,8 @@ class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Me
     const InputAt behind = mesh().behind(here_at(), output);
     return mesh().router_at(behind.router).inputs[behind.input];
   }
-  [[nodiscard]] std::atomic<Word>& node(unsigned input, std::uint32_t packet) const noexcept {
-    return mesh().count(here_at(), input, packet);
+  [[nodiscard]] std::atomic<Word>& node(unsigned /*input*/, std::uint32_t packet) const noexcept {
+    return mesh().count(here_at(), packet);
   }
   [[nodiscard]] EndSet ends(unsigned input, std::uint32_t packet) const noexcept {
     return mesh().ends(here_at(), input, packet);
@@ -54,8 +54,8 @@ class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Me
     return mesh().packet_at(here_at(), output, packet, fate);
   }
   void has_come(unsigned output) { this->came_behind(output); }
-  void has_come_to_node(unsigned input, std::uint32_t packet) {
-    this->came_to_node(mesh().arrival(here_at(), input, packet));
+  void has_come_to_node(unsigned /*input*/, std::uint32_t packet) {
+    this->came_to_node(mesh().arrival(here_at(), packet));
   }
   void has_moved(unsigned input, Requests channels_entered, bool to_node) {
     Base::has_moved();
@@ -105,10 +105,7 @@ class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Me
     }
     const unsigned first = turns.first % channels;
     turns.first = static_cast<std::uint8_t>(first + 1);
-    const Requests before = occupied & (request(first) - 1);
-    for (const Requests some : {occupied & ~before, before}) {
-      for_each(some & ~now.found, [&](unsigned input) { try_to_move(input, now); });
-    }
+    for_each_from(first, occupied & ~now.found, [&](unsigned input) { try_to_move(input, now); });
   }
 
   void try_to_move(unsigned input, Found& now) {

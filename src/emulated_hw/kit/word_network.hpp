@@ -35,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/calendar.hpp"
 #include "emulated_hw/kit/fifo.hpp"
 #include "emulated_hw/kit/fingerprint.hpp"
@@ -262,12 +263,7 @@ class WordNetwork {
   void step(PartNumber router) {
     if (!is_router(router)) return ring(router);  // a node, which acts by itself
     const std::vector<WireNumber>& inputs = wiring_.into(router);
-    const std::uint64_t full = full_[router];
-    const std::uint64_t before = (std::uint64_t{1} << turns_[router]) - 1;
-    for (std::uint64_t ports : {full & ~before, full & before}) {
-      for (; ports != 0; ports &= ports - 1)
-        go_on(router, inputs[static_cast<std::size_t>(std::countr_zero(ports))]);
-    }
+    for_each_from(turns_[router], full_[router], [&](unsigned port) { go_on(router, inputs[port]); });
   }
 
   /// What the first flit of an input does now. What it waits for steps the router again.

@@ -11,11 +11,10 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "emulated_hw/kit/live_ends_carrier.hpp"
+#include "emulated_hw/kit/live_ends_network.hpp"
 #include "emulated_hw/ncube2/e_cube.hpp"
 #include "emulated_hw/ncube2/live_message.hpp"
 
@@ -31,43 +30,18 @@ static_assert(answers + most_live_dimensions <= kit::Head::most_ends &&
 
 using LiveRouter = kit::LiveInputs<live_channels, kit::LiveTurns, kit::HeldChannel>;
 
-class LiveCube final : public kit::LiveNetwork<LiveCube, LiveRouter> {
+class LiveCube final : public kit::LiveEndsNetwork<LiveCube, LiveRouter, LiveMessage> {
  public:
-  /// For tests too, which stop and end carriers.
-  template <class Pause = kit::NoPause>
-  using Carrier = kit::LiveEndsCarrier<LiveCube, Pause>;
-  using Nodes = kit::LiveNodes<Counted>;
   static constexpr std::uint32_t number = 3;  ///< of this machine, in shared memory
 
   /// Of 2^dimensions nodes. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveCube(unsigned dimensions, std::byte* memory, Nodes& nodes)
-      : LiveNetwork(NodeNumber{1} << dimensions, dimensions, memory), nodes_(nodes) {}
+      : LiveEndsNetwork(NodeNumber{1} << dimensions, dimensions, memory, nodes) {}
 
-  // By the node itself, one thread at a time. Messages to the same first dimension have a channel in common.
-
-  /// Puts a message into the network: false, and nothing has happened, where there is no room. carry(node, message) is to follow.
-  [[nodiscard]] bool inject(NodeNumber node, const LiveMessage& message) noexcept {
-    return put(node, input_of(node, message), message.bits(), 1, kit::HeldChannel::slots);
+  [[nodiscard]] static constexpr unsigned entrance(NodeNumber node, const LiveMessage& message) noexcept {
+    const bool is_own = message.destination == node && message.mask == 0;
+    return is_own ? to_itself : engines + first_dimension(node, message.address());
   }
-  /// Asks for Nodes::has_room when inject() would find room. True: it would by now.
-  [[nodiscard]] bool ask_for_room(NodeNumber node, const LiveMessage& message) noexcept {
-    return ask_for_room_at(node, input_of(node, message), kit::HeldChannel::slots);
-  }
-
-  // By anybody.
-
-  /// Moves what can move, beginning with what this node has injected where that message goes: until nothing can, or for many steps.
-  void carry(NodeNumber node, const LiveMessage& message) noexcept {
-    carry_from(node, input_of(node, message));
-  }
-
- private:
-  template <class, class, class>
-  friend class kit::LiveCarrier;
-  template <class, class>
-  friend class kit::LiveEndsCarrier;
-  template <class, class>
-  friend class kit::LiveNetwork;
 
   // What a carrier asks (kit/live_carrier.hpp, kit/live_ends_carrier.hpp).
 
@@ -78,9 +52,7 @@ class LiveCube final : public kit::LiveNetwork<LiveCube, LiveRouter> {
       all[1 + dimension] = engines + dimension;
     return all;
   }();
-  using Arrival = kit::LiveArrival<Counted>;
 
-  [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
   [[nodiscard]] static kit::InputAt behind(NodeNumber at, unsigned output) noexcept {
     return {at ^ (NodeNumber{1} << dimension_of(output)), output};
   }
@@ -105,22 +77,10 @@ class LiveCube final : public kit::LiveNetwork<LiveCube, LiveRouter> {
     const LiveMessage message = LiveMessage::of(packet);
     return output >= answers && message.who == For::fetch ? message.answered().bits() : packet;
   }
-  [[nodiscard]] std::atomic<std::uint64_t>& count(NodeNumber at, unsigned /*input*/,
-                                                  std::uint32_t packet) const noexcept {
-    const LiveMessage message = LiveMessage::of(packet);
-    return nodes_.arrivals(at, message.source, message.counted());
-  }
-  [[nodiscard]] static Arrival arrival(NodeNumber at, unsigned /*input*/, std::uint32_t packet) noexcept {
-    const LiveMessage message = LiveMessage::of(packet);
-    return {at, message.source, message.counted()};
-  }
 
+ private:
   static constexpr unsigned dimension_of(unsigned channel) noexcept {
     return channel < answers ? channel : channel - answers;
-  }
-  [[nodiscard]] static constexpr unsigned input_of(NodeNumber node, const LiveMessage& message) noexcept {
-    const bool is_own = message.destination == node && message.mask == 0;
-    return is_own ? to_itself : engines + first_dimension(node, message.address());
   }
   /// It was written by this network, and not scribbled by another: then it ends where it is, and counts nowhere.
   [[nodiscard]] bool is_whole(const LiveMessage& message) const noexcept {
@@ -128,8 +88,6 @@ class LiveCube final : public kit::LiveNetwork<LiveCube, LiveRouter> {
     return message.destination < routers() && message.source < routers() && message.mask < routers() &&
            message.who <= For::answer && !(is_access && message.source == message.destination);
   }
-
-  Nodes& nodes_;
 };
 
 }  // namespace am::ncube2

@@ -83,7 +83,7 @@ void CareTransport::send_to_one(Priority priority, care::Counted lane, NodeId to
 
 void CareTransport::send(Priority priority, const care::LiveMessage& message) noexcept {
   injector_.put(priority, message);
-  sites_.carry(self(), message.lane);
+  sites_.carry(self(), message);
 }
 
 }  // namespace am::emulated

@@ -58,7 +58,7 @@ class CareTransport final : public WindowTransport, public Multicaster, public U
   [[nodiscard]] bool drained() const noexcept override { return !has_backlog() && sites_.has_gone(self()); }
 
  private:
-  using Network = EnteredBy<care::LiveSites, care::LiveMessage, &care::LiveMessage::lane>;
+  using Network = EnteredBy<care::LiveSites, care::LiveMessage>;
   /// Of an unordered packet: several have to fit into the lane's lines.
   static constexpr Lane lane_for(Priority priority, std::size_t payload_bytes) noexcept {
     return lane_of(priority, payload_bytes <= unordered_lines / 4 * host::line);

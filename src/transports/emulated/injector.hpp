@@ -7,14 +7,13 @@
 #include <am/types.hpp>
 #include <array>
 #include <cstddef>
-#include <functional>
 
 #include "host/zeroed_array.hpp"
 
 namespace am::emulated {
 
-/// The same of a live network whose carry and ask_for_room take a node and `entrance(message)`: whichever channel that message enters by.
-template <class M, class LiveMessage, auto entrance>
+/// The same of a network that messages enter by one channel each (emulated_hw/kit/live_ends_network.hpp).
+template <class M, class LiveMessage>
 struct EnteredBy {
   using Mesh = M;
   using Message = LiveMessage;
@@ -22,10 +21,10 @@ struct EnteredBy {
     return mesh.inject(node, message);
   }
   static void carry(Mesh& mesh, NodeId node, Priority /*priority*/, const Message& message) noexcept {
-    mesh.carry(node, std::invoke(entrance, message));
+    mesh.carry(node, message);
   }
   static bool ask_for_room(Mesh& mesh, NodeId node, Priority /*priority*/, const Message& message) noexcept {
-    return mesh.ask_for_room(node, std::invoke(entrance, message));
+    return mesh.ask_for_room(node, message);
   }
 };
 

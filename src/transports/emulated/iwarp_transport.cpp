@@ -21,7 +21,7 @@ void IwarpTransport::commit(const Slot& slot, impl::Header header) noexcept {
       .source = self(),
       .priority = slot.priority == Priority::high ? iwarp::Counted::high : iwarp::Counted::low};
   injector_.put(slot.priority, message);
-  torus_.carry(self(), message.priority);
+  torus_.carry(self(), message);
 }
 
 bool IwarpTransport::reserve(NodeId to) noexcept {

@@ -38,7 +38,7 @@ class IwarpTransport final : public WindowTransport, public Pathways {
   void give_back(NodeId to) noexcept override { torus_.give_back(self(), to); }
 
  private:
-  using Network = EnteredBy<iwarp::LiveTorus, iwarp::LiveMessage, &iwarp::LiveMessage::priority>;
+  using Network = EnteredBy<iwarp::LiveTorus, iwarp::LiveMessage>;
 
   bool push(Priority priority) noexcept override { return injector_.push(priority); }
   bool look_after() noexcept override { return torus_.look_after(); }

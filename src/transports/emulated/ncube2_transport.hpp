@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -51,7 +50,7 @@ class Ncube2Transport final : public WindowTransport, public Multicaster, public
   [[nodiscard]] bool drained() const noexcept override { return !has_backlog() && cube_.has_gone(self()); }
 
  private:
-  using Network = EnteredBy<ncube2::LiveCube, ncube2::LiveMessage, std::identity{}>;
+  using Network = EnteredBy<ncube2::LiveCube, ncube2::LiveMessage>;
   /// What was committed since begin_multicast: all the same packet.
   struct Multicast {
     Priority priority = Priority::low;

@@ -49,7 +49,7 @@ class LiveNetwork final : public LiveNetworkOf<LiveSites, Counted, kinds_of_coun
   }
   [[nodiscard]] bool send(NodeNumber from, Counted lane, const Targets& targets, Counts& counts) {
     if (!inject(from, lane, targets, counts)) return false;
-    mesh_.carry(from, lane);
+    mesh_.carry(from, {.lane = lane});
     return true;
   }
   struct Passed {
@@ -157,7 +157,7 @@ TEST(CareLiveSites, HaveAFewListsUnderWay) {
   Counts counts;
   for (unsigned i = 0; i < lists_of_lane; ++i) ASSERT_TRUE(net.inject(0, Counted::low, {1, 2, 3}, counts));
   EXPECT_FALSE(net.inject(0, Counted::low, {1, 2}, counts));
-  net.mesh().carry(0, Counted::low);
+  net.mesh().carry(0, {});
   for (unsigned i = 0; i < 3 * editions; ++i) ASSERT_TRUE(net.send(0, Counted::low, {1, 2}, counts));
   // A carrier is killed when it has entered the last end, before its packet leaves.
   ASSERT_TRUE(net.inject(0, Counted::low, {0, 1}, counts));
@@ -280,7 +280,7 @@ TEST(CareLiveSites, GoOnWhateverAnotherScribblesThere) {
       const auto from = static_cast<NodeNumber>(random.below(net.nodes()));
       const auto lane = static_cast<Counted>(random.below(2));
       if (net.mesh().inject(from, {.source = from, .lane = lane, .targets = 3}) && random.one_in(2))
-        net.mesh().carry(from, lane);
+        net.mesh().carry(from, {.lane = lane});
       net.scribble(random);
       net.mesh().look_after();
     }
@@ -304,7 +304,7 @@ TEST(CareLiveSites, KeepAllUnderManyCarriers) {
       const Targets targets = is_ordered(lane) ? some_of(net.nodes(), random)
                                                : Targets{static_cast<NodeNumber>(random.below(net.nodes()))};
       static_cast<void>(net.inject(from, lane, targets, sent));
-      if (!random.one_in(4)) net.mesh().carry(from, lane);
+      if (!random.one_in(4)) net.mesh().carry(from, {.lane = lane});
     });
     const auto passed = net.passed();
     EXPECT_EQ(passed.retransmissions, passed.aborts + passed.forced_stores);

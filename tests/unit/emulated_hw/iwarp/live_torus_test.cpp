@@ -27,7 +27,7 @@ class LiveNetwork final : public ::test::LiveNetworkOf<LiveTorus, Counted, kinds
 
   [[nodiscard]] bool send(const LiveMessage& message) {
     if (!mesh_.inject(message.source, message)) return false;
-    mesh_.carry(message.source, message.priority);
+    mesh_.carry(message.source, message);
     return true;
   }
 };
@@ -68,7 +68,7 @@ TEST(IwarpLiveTorus, GoesOnWhateverAnotherScribblesThere) {
     for (int i = 0; i < 12; ++i) {
       const auto from = static_cast<NodeNumber>(random.below(net.nodes()));
       const LiveMessage message{static_cast<NodeNumber>(random.below(net.nodes())), from};
-      if (net.mesh().inject(from, message) && random.one_in(2)) net.mesh().carry(from, Counted::low);
+      if (net.mesh().inject(from, message) && random.one_in(2)) net.mesh().carry(from, {});
       net.scribble(random);
       net.mesh().look_after();
     }
@@ -85,7 +85,7 @@ TEST(IwarpLiveTorus, KeepsAllUnderManyCarriers) {
       const LiveMessage message{static_cast<NodeNumber>(random.below(net.nodes())), from,
                                 random.one_in(3) ? Counted::high : Counted::low};
       if (net.mesh().inject(from, message)) ++sent[{message.destination, from, message.priority}];
-      if (!random.one_in(4)) net.mesh().carry(from, message.priority);
+      if (!random.one_in(4)) net.mesh().carry(from, message);
     };
     ::test::keeps_all_under_many_carriers<Counts>(net, seeds, send);
   }
