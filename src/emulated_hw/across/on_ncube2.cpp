@@ -31,7 +31,7 @@ class OnNcube2 final : public Machine {
   void run_or_throw(const std::function<bool()>& pred) override { machine_.run_or_throw(pred, 1'000'000); }
 
   Program request(NodeNumber here, NodeNumber to, unsigned handler, Words words) override {
-    return cmam_.send(machine_.node(here), to, placed_[handler], {0, words[0], words[1], words[2]});
+    return cmam_.request(machine_.node(here), to, placed_[handler], {0, words[0], words[1], words[2]});
   }
   Program put(NodeNumber here, NodeNumber to, unsigned words, unsigned handler) override {
     return cmam_.send_block(machine_.node(here), to, block_at, placed_[handler], {words, 0, 0, 0});

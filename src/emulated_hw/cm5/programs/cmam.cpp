@@ -1,7 +1,6 @@
 #include "emulated_hw/cm5/programs/cmam.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace am::cm5 {
 
@@ -13,19 +12,6 @@ constexpr Word piece_words = 4;
 constexpr unsigned offset_bits = 20;  // of a piece's first word; above is the segment
 
 }  // namespace
-
-Word Cmam::place(Handler handler) {
-  handlers_.push_back(std::move(handler));
-  return static_cast<Word>(handlers_.size() - 1);
-}
-
-Program Cmam::request(Processor& cpu, NodeNumber to, Word handler, Arguments arguments) {
-  return send(cpu, Side::left, to, handler, arguments);
-}
-
-Program Cmam::reply(Processor& cpu, NodeNumber to, Word handler, Arguments arguments) {
-  return send(cpu, Side::right, to, handler, arguments);
-}
 
 Program Cmam::send(Processor& cpu, Side side, NodeNumber to, Word handler, Arguments arguments) {
   const auto& [a, b, c, d] = arguments;
@@ -75,10 +61,6 @@ Program Cmam::take_message(Processor& cpu, Side side) {
 }
 
 // -- blocks
-
-void Cmam::open_segment(NodeNumber here, NodeNumber from, const Segment& segment) {
-  segments_[{here, from}] = {segment, segment.words};
-}
 
 Program Cmam::xfer(Processor& cpu, NodeNumber to, Word segment, Word at, Word words) {
   co_await cpu.cycles(costs::enter_send);

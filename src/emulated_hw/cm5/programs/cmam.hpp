@@ -36,10 +36,17 @@ class Cmam {
   Cmam& operator=(const Cmam&) = delete;
 
   /// On all nodes: its number. It lives as long as this.
-  Word place(Handler handler);
+  Word place(Handler handler) {
+    handlers_.push_back(std::move(handler));
+    return static_cast<Word>(handlers_.size() - 1);
+  }
   /// Throws std::out_of_range where a message names a handler that has not been placed.
-  Program request(Processor& cpu, NodeNumber to, Word handler, Arguments arguments);
-  Program reply(Processor& cpu, NodeNumber to, Word handler, Arguments arguments);
+  Program request(Processor& cpu, NodeNumber to, Word handler, Arguments arguments) {
+    return send(cpu, Side::left, to, handler, arguments);
+  }
+  Program reply(Processor& cpu, NodeNumber to, Word handler, Arguments arguments) {
+    return send(cpu, Side::right, to, handler, arguments);
+  }
 
   /// Where a block goes that a node is to get from another, and the handler that runs when all of it has come: with the other's number and
   /// the words. Addresses are even.
@@ -49,7 +56,9 @@ class Cmam {
     Word handler = 0;
   };
   /// What CMAM_open_segment does, at no cost. One for each sender.
-  void open_segment(NodeNumber here, NodeNumber from, const Segment& segment);
+  void open_segment(NodeNumber here, NodeNumber from, const Segment& segment) {
+    segments_[{here, from}] = {segment, segment.words};
+  }
   /// Words from there on to the segment of that number on the other node, four in each message, whose tag and first word say so.
   Program xfer(Processor& cpu, NodeNumber to, Word segment, Word at, Word words);
 

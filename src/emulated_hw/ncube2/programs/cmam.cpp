@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace am::ncube2 {
 
@@ -26,13 +25,8 @@ Cmam::Cmam(Machine& machine, unsigned buffers, Word most_words) : turns_(machine
   }
 }
 
-Word Cmam::place(Handler handler) {
-  handlers_.push_back(std::move(handler));
-  return static_cast<Word>(handlers_.size() - 1);
-}
-
 /// Two buffers for each engine, in turns: when a send has been set up, the one before it has gone.
-Program Cmam::send(Processor& cpu, NodeNumber to, Word handler, Arguments arguments) {
+Program Cmam::request(Processor& cpu, NodeNumber to, Word handler, Arguments arguments) {
   if (to >= turns_.size() || to == cpu.node())
     throw std::out_of_range("ncube2: node " + std::to_string(cpu.node()) + " sends to node " +
                             std::to_string(to));
@@ -42,10 +36,6 @@ Program Cmam::send(Processor& cpu, NodeNumber to, Word handler, Arguments argume
   const Word at = (2 * dimension + (turns >> dimension & 1u)) * message_words;
   co_await cpu.cycles(costs::find_send_buffer);
   co_await send(cpu, {.to = to, .at = at, .words = message_words}, handler, arguments);
-}
-
-Program Cmam::send_block(Processor& cpu, NodeNumber to, Word at, Word handler, Arguments arguments) {
-  return send(cpu, {.to = to, .at = at, .words = message_words + arguments[0]}, handler, arguments);
 }
 
 Program Cmam::send(Processor& cpu, Kernel::Message message, Word handler, Arguments arguments) {

@@ -3,7 +3,7 @@
 //
 //   Cmam cmam(machine, 8);
 //   const Word pong = cmam.place([&](Processor& cpu, Cmam::Incoming& in) -> Program { ... });
-//   co_await cmam.send(cpu, 5, ping, {1, 2, 3, 4});            // from a computation
+//   co_await cmam.request(cpu, 5, ping, {1, 2, 3, 4});         // from a computation
 //   co_await cmam.reply(cpu, in, pong, {1, 2, 3, 4});          // from a handler: once
 //
 // A send composes its message in memory and traps; while its engine is busy its program is suspended, and handlers run. A reply goes from
@@ -16,6 +16,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/ncube2/kernel.hpp"
@@ -41,11 +42,16 @@ class Cmam {
   Cmam& operator=(const Cmam&) = delete;
 
   /// On all nodes: its number. It lives as long as this.
-  Word place(Handler handler);
+  Word place(Handler handler) {
+    handlers_.push_back(std::move(handler));
+    return static_cast<Word>(handlers_.size() - 1);
+  }
   /// Throws std::out_of_range where there is no such node, or it is the sender.
-  Program send(Processor& cpu, NodeNumber to, Word handler, Arguments arguments);
+  Program request(Processor& cpu, NodeNumber to, Word handler, Arguments arguments);
   /// With a block of `arguments[0]` words behind the message: `at` is where the message is made, in front of the block.
-  Program send_block(Processor& cpu, NodeNumber to, Word at, Word handler, Arguments arguments);
+  Program send_block(Processor& cpu, NodeNumber to, Word at, Word handler, Arguments arguments) {
+    return send(cpu, {.to = to, .at = at, .words = message_words + arguments[0]}, handler, arguments);
+  }
   Program reply(Processor& cpu, Incoming& request, Word handler, Arguments arguments);
 
  private:

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -25,6 +26,29 @@ TEST(Cm5Cmam, TakesAboutAHundredCyclesForFiveWords) {
   EXPECT_EQ(costs.refused, 4u + 8 + 7 + 2 + costs::test_and_branch + 2 * look);
   EXPECT_GE(costs.send + costs.poll, 70u);
   EXPECT_LE(costs.send + costs.poll, 130u);
+}
+
+/// Until both of two nodes have sent a message, and handled the other's: what Lee (1999, Table 2.1) calls a swap.
+Cycle swap(NodeNumber nodes, NodeNumber one, NodeNumber other) {
+  Machine machine(nodes, 0);
+  Cmam cmam;
+  std::array<Cycle, 2> ended{};
+  std::array<bool, 2> has{};
+  const Word handler = cmam.place([&](Processor& cpu, Cmam::Incoming&) -> Program {
+    has[cpu.node() == one ? 0 : 1] = true;
+    co_return;
+  });
+  const auto run = [&](unsigned number, NodeNumber here, NodeNumber there) {
+    machine.node(here).run([&, number, there](Processor& cpu) -> Program {
+      co_await cmam.request(cpu, there, handler, {1, 2, 3, 4});
+      while (!has[number]) co_await cmam.poll(cpu);
+      ended[number] = machine.now() + 1;
+    });
+  };
+  run(0, one, other);
+  run(1, other, one);
+  machine.run_or_throw([&] { return ended[0] != 0 && ended[1] != 0; });
+  return std::max(ended[0], ended[1]);
 }
 
 /// C-1: what lies between a send and its handler, over each level: its code and the network, and what a poll may be late by.

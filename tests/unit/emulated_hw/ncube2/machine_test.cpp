@@ -23,7 +23,7 @@ struct AllToAll {
     for (NodeNumber node = 0; node < machine.nodes(); ++node) {
       machine.node(node).run([this, ping](Processor& cpu) -> Program {
         for (NodeNumber i = 1; i < machine.nodes(); ++i)
-          co_await cmam.send(cpu, (cpu.node() + i) % machine.nodes(), ping, {1, 2, 3, 4});
+          co_await cmam.request(cpu, (cpu.node() + i) % machine.nodes(), ping, {1, 2, 3, 4});
       });
     }
   }

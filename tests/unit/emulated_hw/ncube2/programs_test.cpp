@@ -67,11 +67,11 @@ TEST(Ncube2Cmam, BringsFourWordsToAHandler) {
     co_return;
   });
   machine.node(3).run([&](Processor& cpu) -> Program {
-    co_await cmam.send(cpu, 0, handler, {10, 20, 30, 40});
+    co_await cmam.request(cpu, 0, handler, {10, 20, 30, 40});
     for (const NodeNumber nobody : {3u, 4u}) {
       bool thrown = false;
       try {
-        co_await cmam.send(cpu, nobody, handler, {});
+        co_await cmam.request(cpu, nobody, handler, {});
       } catch (const std::out_of_range&) {
         thrown = true;
       }
