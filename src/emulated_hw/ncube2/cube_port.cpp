@@ -1,7 +1,5 @@
 #include "emulated_hw/ncube2/cube_port.hpp"
 
-#include <algorithm>
-
 namespace am::ncube2 {
 
 namespace {
@@ -9,10 +7,6 @@ namespace {
 using kit::Hypercube;
 
 constexpr unsigned least_flits = 2;  // an address, and the packet's number
-
-constexpr unsigned port_in_trace(unsigned port) noexcept {
-  return port >= engine_ports ? 0 : Hypercube::across(port);
-}
 
 }  // namespace
 
@@ -29,10 +23,6 @@ CubePort::CubePort(unsigned dimensions)
     for (unsigned dimension = 0; dimension < dimensions; ++dimension)
       network_.accept(network_.into(node, dimension));
   }
-}
-
-unsigned CubePort::engine_to(NodeNumber from, NodeNumber to) const noexcept {
-  return from == to ? network_.dimensions() : first_dimension(from, {.node = to});
 }
 
 void CubePort::inject(NodeNumber node, const Packet& packet) {
@@ -143,19 +133,13 @@ void CubePort::count(NodeNumber from, const Packet& packet) {
   }
 }
 
-Cycle CubePort::still_for() const { return std::min(network_.still_for(), now() - last_to_itself_); }
-
-Cycle CubePort::zero_load_latency(unsigned links, std::uint32_t flits) const {
-  return latency(std::max(links, 1u), flits);
-}
-
 std::vector<kit::NodePort::LinkCount> CubePort::links() const {
   return count_links([this](const kit::Link& link) { return carried_[carried_at(link.from, link.port)]; });
 }
 
 void CubePort::record(kit::Trace* trace) {
   trace_ = trace;
-  network_.record(trace, port_in_trace);
+  network_.record(trace);
 }
 
 }  // namespace am::ncube2

@@ -31,10 +31,14 @@ class CubePort final : public kit::NodePort {
   [[nodiscard]] Cycle now() const override { return network_.now(); }
   void step(std::span<const kit::RouterNumber> order) override;
   [[nodiscard]] bool is_empty() const override { return under_way_ == 0; }
-  [[nodiscard]] Cycle still_for() const override;
+  [[nodiscard]] Cycle still_for() const override {
+    return std::min(network_.still_for(), now() - last_to_itself_);
+  }
   void add_waits(kit::Waits& waits) const override { network_.add_waits(waits); }
   [[nodiscard]] std::uint64_t fingerprint() const override { return network_.fingerprint(); }
-  [[nodiscard]] Cycle zero_load_latency(unsigned links, std::uint32_t flits) const override;
+  [[nodiscard]] Cycle zero_load_latency(unsigned links, std::uint32_t flits) const override {
+    return latency(std::max(links, 1u), flits);
+  }
   [[nodiscard]] std::vector<LinkCount> links() const override;
   void record(kit::Trace* trace) override;
 
@@ -53,7 +57,9 @@ class CubePort final : public kit::NodePort {
   [[nodiscard]] unsigned engine(NodeNumber node, unsigned number) const noexcept {
     return node * (network_.dimensions() + 1) + number;
   }
-  [[nodiscard]] unsigned engine_to(NodeNumber from, NodeNumber to) const noexcept;
+  [[nodiscard]] unsigned engine_to(NodeNumber from, NodeNumber to) const noexcept {
+    return from == to ? network_.dimensions() : first_dimension(from, {.node = to});
+  }
   void send(NodeNumber node, unsigned dimension);
   void send_to_itself(NodeNumber node);
   void record_begin(NodeNumber node, Output& output);

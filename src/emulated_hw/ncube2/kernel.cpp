@@ -42,15 +42,6 @@ Kernel::Kernel(Processor& cpu, const Setting& setting)
   }
 }
 
-Program Kernel::send(Message message, WhenBusy when_busy, Sent& sent) {
-  return cpu_.trap(check_and_submit(message, when_busy, sent));
-}
-Program Kernel::receive(Delivery how, Word to, Received& received) {
-  return cpu_.trap(take(how, to, received));
-}
-Program Kernel::release(Received received) { return cpu_.trap(give_back(received.at - header_words)); }
-Program Kernel::poll() { return cpu_.trap(look()); }
-
 bool Kernel::may_send(const Message& message) const noexcept {
   return message.to >= setting_.first && message.to - setting_.first < setting_.nodes &&
          message.to != cpu_.node() && message.words >= header_words && message.words <= setting_.most_words &&

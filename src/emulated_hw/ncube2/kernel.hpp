@@ -83,13 +83,15 @@ class Kernel {
 
   // -- system calls of its program, each with its trap
 
-  Program send(Message message, WhenBusy when_busy, Sent& sent);
+  Program send(Message message, WhenBusy when_busy, Sent& sent) {
+    return cpu_.trap(check_and_submit(message, when_busy, sent));
+  }
   /// The oldest message; `to`: where it is copied.
-  Program receive(Delivery how, Word to, Received& received);
+  Program receive(Delivery how, Word to, Received& received) { return cpu_.trap(take(how, to, received)); }
   /// A message that was mapped is no longer needed.
-  Program release(Received received);
+  Program release(Received received) { return cpu_.trap(give_back(received.at - header_words)); }
   /// Looks whether messages have come, and does what an interrupt does.
-  Program poll();
+  Program poll() { return cpu_.trap(look()); }
 
   // -- within an upcall
 

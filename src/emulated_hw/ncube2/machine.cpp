@@ -1,7 +1,6 @@
 #include "emulated_hw/ncube2/machine.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace am::ncube2 {
 
@@ -26,18 +25,6 @@ std::uint64_t Machine::fingerprint() {
   std::uint64_t all = fingerprint_with(network_.fingerprint());
   for (const auto& processor : processors()) all = kit::mixed(all, processor->stolen());
   return all;
-}
-
-void Machine::record(kit::Trace* trace) {
-  network_.record(trace,
-                  [](unsigned port) { return port < engine_ports ? kit::Hypercube::across(port) : 0; });
-  for (const auto& processor : processors()) processor->record(trace);
-}
-
-kit::Trace::Names trace_names(std::string title) {
-  return {.title = std::move(title),
-          .messages = {"message"},
-          .activities = {"computes", "trap", "interrupt", "handler", "reti"}};
 }
 
 }  // namespace am::ncube2

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 
 #include "emulated_hw/kit/machine_of.hpp"
 #include "emulated_hw/ncube2/processor.hpp"
@@ -24,7 +25,10 @@ class Machine final : public kit::MachineOf<Processor> {
   /// A number that depends on everything that has passed the network, when and where, and on what processors did.
   [[nodiscard]] std::uint64_t fingerprint();
   /// Tells it from now on what happens, until it is told otherwise; before anything does. It outlives that, and is of topology().
-  void record(kit::Trace* trace);
+  void record(kit::Trace* trace) noexcept {
+    network_.record(trace);
+    for (const auto& processor : processors()) processor->record(trace);
+  }
   [[nodiscard]] kit::Hypercube topology() const { return kit::Hypercube(network_.dimensions()); }
 
   void step(std::span<const NodeNumber> order = {}) override;
@@ -39,6 +43,10 @@ class Machine final : public kit::MachineOf<Processor> {
 };
 
 /// What a trace of a machine calls things.
-[[nodiscard]] kit::Trace::Names trace_names(std::string title);
+[[nodiscard]] inline kit::Trace::Names trace_names(std::string title) {
+  return {.title = std::move(title),
+          .messages = {"message"},
+          .activities = {"computes", "trap", "interrupt", "handler", "reti"}};
+}
 
 }  // namespace am::ncube2

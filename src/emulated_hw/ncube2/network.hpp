@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <string>
 
+#include "emulated_hw/kit/hypercube.hpp"
 #include "emulated_hw/kit/word_network.hpp"
 #include "emulated_hw/ncube2/e_cube.hpp"
 
@@ -83,6 +84,11 @@ class Network : public kit::WordNetwork<Router> {
 
   [[nodiscard]] unsigned dimensions() const noexcept { return dimensions_; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return NodeNumber{1} << dimensions_; }
+  /// By the ports of the hypercube, one of which is for all engines.
+  void record(kit::Trace* trace) noexcept {
+    WordNetwork::record(trace,
+                        [](unsigned port) { return port < engine_ports ? kit::Hypercube::across(port) : 0; });
+  }
 
  private:
   unsigned dimensions_;
