@@ -76,9 +76,9 @@ NetworkSwitch network_switch() {
       for (const cm5::Side side : cm5::sides) {
         // A node's processor moves a message in some hundred cycles; here as fast as the networks take them.
         if (receives && interface.status(side).receive_ok) (void)interface.take(side);
-        if (sends)
-          interface.send_first(side, {.length = 1}, (node * 29 + static_cast<NodeNumber>(now) * 7) % nodes,
-                               node);
+        if (!sends) continue;
+        interface.send_first(side, {.length = 1}, (node * 29 + static_cast<NodeNumber>(now) * 7) % nodes);
+        interface.send_data(side, node);
       }
     }
     kernels.step();
@@ -87,8 +87,7 @@ NetworkSwitch network_switch() {
     ++now;
   };
   while (now < 5'000) step(true, true);
-  NetworkSwitch all{.messages =
-                        networks[cm5::Side::left].under_way() + networks[cm5::Side::right].under_way()};
+  NetworkSwitch all{.messages = networks.under_way()};
   Cycle began = now;
   kernels.begin_to_save();
   while (!kernels.have_saved()) step(false, false);

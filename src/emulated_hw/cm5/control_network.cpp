@@ -2,15 +2,8 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace am::cm5 {
-
-ControlNetwork::ControlNetwork(NodeNumber nodes)
-    : levels_(Tree(nodes).levels()),
-      nodes_(nodes),
-      memory_(LiveControl::bytes(nodes) / sizeof(Line)),
-      tree_(nodes, memory_.front().bytes, *this) {}
 
 void ControlNetwork::take_part(NodeNumber number, const ControlOperation& operation, kit::Word value) {
   Node& node = nodes_.at(number);
@@ -29,44 +22,23 @@ void ControlNetwork::take_part(NodeNumber number, const ControlOperation& operat
 
 void ControlNetwork::abstain(NodeNumber number, bool on) {
   Node& node = nodes_.at(number);
-  if (node.takes_part || carries_operation_)
+  if (node.takes_part || carried_ == Carried::operation)
     throw std::logic_error("cm5: node " + std::to_string(number) +
                            " abstains, or ceases to, while an operation is under way");
   if (std::exchange(node.abstains, on) != on) abstaining_ += on ? 1 : NodeNumber{0} - 1;
 }
 
-std::optional<kit::Word> ControlNetwork::result(NodeNumber node) {
-  if (!std::exchange(nodes_.at(node).has_result, false)) return std::nullopt;
-  return tree_.result(node, number_)->value;
-}
-
-Word ControlNetwork::take_command(NodeNumber node) {
-  std::vector<Word>& commands = nodes_.at(node).commands;
-  const Word first = commands.front();
-  commands.erase(commands.begin());
-  return first;
-}
-
-/// Whether it is the last part that makes an operation complete, or a node that abstains.
-bool ControlNetwork::all_take_part() const { return parts_ != 0 && parts_ + abstaining_ == nodes_.size(); }
-
 void ControlNetwork::step() {
   if (free_at_ <= now_) {
-    if (!commands_.empty()) {
-      carries_command_ = true;
-      free_at_ = now_ + latency();
-    } else if (all_take_part()) {
-      carries_operation_ = true;
-      free_at_ = now_ + latency();
-    }
+    carried_ = told_ != commands_.size() ? Carried::command
+               : all_take_part()         ? Carried::operation
+                                         : Carried::nothing;
+    if (carried_ != Carried::nothing) free_at_ = now_ + latency();
   }
-  ++now_;
-  if (free_at_ != now_) return;
-  if (std::exchange(carries_command_, false)) {
-    for (Node& node : nodes_) node.commands.push_back(commands_.front());
-    commands_.erase(commands_.begin());
-  }
-  if (std::exchange(carries_operation_, false)) combine();
+  if (++now_ != free_at_) return;
+  const Carried has_come = std::exchange(carried_, Carried::nothing);
+  if (has_come == Carried::command) ++told_;
+  if (has_come == Carried::operation) combine();
 }
 
 /// Who abstains gives nothing.

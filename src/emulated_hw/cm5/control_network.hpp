@@ -10,7 +10,9 @@
 // operation at a time; a scan has what the nodes before it gave.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/cm5/live_control.hpp"
@@ -22,7 +24,11 @@ namespace am::cm5 {
 class ControlNetwork final : private LiveControl::Nodes {
  public:
   /// Of a partition, whose nodes have their numbers in it. Throws std::invalid_argument.
-  explicit ControlNetwork(NodeNumber nodes);
+  explicit ControlNetwork(NodeNumber nodes)
+      : levels_(Tree(nodes).levels()),
+        nodes_(nodes),
+        memory_(LiveControl::bytes(nodes) / sizeof(Line)),
+        tree_(nodes, memory_.front().bytes, *this) {}
 
   /// From its last part in the operation until all have the result, where none is before it.
   [[nodiscard]] Cycle latency() const noexcept { return Cycle{2} * levels_ * hop_cycles; }
@@ -33,13 +39,16 @@ class ControlNetwork final : private LiveControl::Nodes {
   /// waits for others.
   void abstain(NodeNumber node, bool on);
   /// Of the operation that is over at this node, once: 0 where there is none, as before the first of a scan.
-  [[nodiscard]] std::optional<kit::Word> result(NodeNumber node);
+  [[nodiscard]] std::optional<kit::Word> result(NodeNumber node) {
+    if (!std::exchange(nodes_.at(node).has_result, false)) return std::nullopt;
+    return tree_.result(node, number_)->value;
+  }
 
   /// The partition manager's, to all nodes, also those that abstain.
   void command(Word word) { commands_.push_back(word); }
   /// A node is interrupted, until it has taken what it is told.
-  [[nodiscard]] bool interrupts(NodeNumber node) const { return !nodes_.at(node).commands.empty(); }
-  [[nodiscard]] Word take_command(NodeNumber node);
+  [[nodiscard]] bool interrupts(NodeNumber node) const { return nodes_.at(node).heard != told_; }
+  [[nodiscard]] Word take_command(NodeNumber node) { return commands_[nodes_.at(node).heard++]; }
 
   [[nodiscard]] Cycle now() const noexcept { return now_; }
   void step();
@@ -52,12 +61,14 @@ class ControlNetwork final : private LiveControl::Nodes {
     bool takes_part = false;
     bool has_result = false;
     kit::Word value = 0;
-    std::vector<Word> commands;
+    std::size_t heard = 0;  // of commands_
   };
+  enum class Carried : std::uint8_t { nothing, command, operation };
   struct alignas(64) Line {
     std::byte bytes[64];
   };
-  [[nodiscard]] bool all_take_part() const;
+  /// Whether it is the last part that makes an operation complete, or a node that abstains.
+  [[nodiscard]] bool all_take_part() const { return parts_ != 0 && parts_ + abstaining_ == nodes_.size(); }
   void combine();
   void has_result(NodeNumber /*node*/) noexcept override {}
 
@@ -69,9 +80,9 @@ class ControlNetwork final : private LiveControl::Nodes {
   ControlOperation operation_{};  // of those that take part
   NodeNumber parts_ = 0;          // nodes that have taken it
   NodeNumber abstaining_ = 0;
-  std::vector<Word> commands_;  // that have not begun
-  bool carries_command_ = false;
-  bool carries_operation_ = false;
+  std::vector<Word> commands_;  // all there have been
+  std::size_t told_ = 0;        // of these
+  Carried carried_ = Carried::nothing;
   Cycle free_at_ = 0;
   Cycle now_ = 0;
 };

@@ -55,11 +55,17 @@ struct ControlOperation {
   kit::NodeNumber root = 0;  ///< of a broadcast, or a reduction
   std::uint32_t more = 0;    ///< that they are to agree upon, whatever it is
 
+  /// Whether that node has to wait for the result.
+  [[nodiscard]] constexpr bool is_awaited_by(kit::NodeNumber node) const noexcept {
+    if (kind == Kind::broadcast) return node != root;
+    return kind != Kind::reduction || root == all || root == node;
+  }
   /// Never 0.
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept {
     return std::uint64_t{more} << 32 | std::uint64_t{root & all} << 16 | std::uint64_t{descends} << 12 |
            static_cast<std::uint64_t>(combiner) << 8 | (static_cast<std::uint64_t>(kind) + 1);
   }
+  /// Of 0: of no kind, and awaited by all.
   [[nodiscard]] static constexpr ControlOperation of(std::uint64_t bits) noexcept {
     return {.kind = static_cast<Kind>((bits & 0xff) - 1),
             .combiner = static_cast<Combiner>(bits >> 8 & 0xf),

@@ -1,5 +1,5 @@
 // The control network of the CM-5 live: a tree in memory that the nodes of a job share (von Eicken 1993, 3.2.3). Words are combined on their
-// way up, and results spread on their way down.
+// way up, and who comes to the top gives each node its result.
 //
 // A line for each child of a switch. It has places for many operations, each at its number modulo so many.
 //   arrived, what, value, flags   by who comes from below: a node in its own line, or whoever found a switch complete in the one above it
@@ -52,9 +52,22 @@ class LiveControl {
   };
 
   /// Of shared memory, for so many nodes.
-  [[nodiscard]] static std::size_t bytes(NodeNumber nodes) noexcept;
+  [[nodiscard]] static std::size_t bytes(NodeNumber nodes) noexcept {
+    std::size_t lines = nodes;
+    for (NodeNumber children = nodes; children > Tree::children; lines += children)
+      children = switches_above(children);
+    return places * lines * sizeof(Line);
+  }
   /// `memory`: zeros, aligned to 64 bytes; as `nodes_to_tell`, it outlives this.
-  LiveControl(NodeNumber nodes, std::byte* memory, Nodes& nodes_to_tell) noexcept;
+  LiveControl(NodeNumber nodes, std::byte* memory, Nodes& nodes_to_tell) noexcept
+      : lines_(reinterpret_cast<Line*>(memory)), nodes_to_tell_(nodes_to_tell) {
+    // The line above the last switch is nobody's.
+    for (NodeNumber children = nodes; levels_ == 0 || children > 1; children = switches_above(children)) {
+      children_[levels_] = children;
+      first_[levels_++] = lines_of_all_;
+      lines_of_all_ += children;
+    }
+  }
 
   /// By the node itself, in the order of numbers, from 1 on. `pause` is called before each access (tests).
   template <class Pause = kit::NoPause>
@@ -62,10 +75,8 @@ class LiveControl {
                  Pause pause = {}) noexcept(noexcept(pause())) {
     publish(line(number, 0, node), number, part, pause);
     const ControlOperation operation = ControlOperation::of(part.what);
-    if (operation.kind == ControlOperation::Kind::broadcast && operation.root == node) {
-      for (NodeNumber to = 0; to < nodes(); ++to) conclude(line(number, 0, to), number, part, pause);
-      tell(number, part, pause);
-    }
+    if (operation.kind == ControlOperation::Kind::broadcast && operation.root == node)
+      spread(number, part, pause);
     carry(node, number, pause);
   }
   /// Goes on up from a node that has taken part, as far as there is somebody to go on for.
@@ -75,15 +86,31 @@ class LiveControl {
     for (unsigned level = 0;; ++level) {
       Part all;
       if (!gather(number, level, child / Tree::children, all, pause)) return;
-      if (level + 1 == levels_) return finish(number, all, pause);
+      if (level + 1 == levels_) {
+        // A broadcast's root has told all already, unless they do not agree.
+        if (ControlOperation::of(all.what).kind != ControlOperation::Kind::broadcast)
+          spread(number, all, pause);
+        return;
+      }
       child /= Tree::children;
       publish(line(number, level + 1, child), number, all, pause);
     }
   }
   /// Of an operation that it has taken part in and that is over: of a scan what the nodes before it gave.
-  [[nodiscard]] std::optional<Part> result(NodeNumber node, kit::Word number) const noexcept;
+  [[nodiscard]] std::optional<Part> result(NodeNumber node, kit::Word number) const noexcept {
+    const Line& its = line(number, 0, node);
+    if (its.over.load(std::memory_order_seq_cst) != number)
+      return std::nullopt;  // acquires what conclude() released
+    return Part{its.agreed.load(std::memory_order_acquire), its.result.load(std::memory_order_relaxed),
+                (its.found.load(std::memory_order_relaxed) & any_flag) != 0};
+  }
   /// What a node has given in an operation, if it has taken part.
-  [[nodiscard]] std::optional<kit::Word> what_of(NodeNumber node, kit::Word number) const noexcept;
+  [[nodiscard]] std::optional<kit::Word> what_of(NodeNumber node, kit::Word number) const noexcept {
+    const Line& its = line(number, 0, node);
+    if (its.arrived.load(std::memory_order_seq_cst) != number)
+      return std::nullopt;  // acquires what publish() released
+    return its.what.load(std::memory_order_relaxed);
+  }
 
  private:
   struct alignas(64) Line {
@@ -94,23 +121,35 @@ class LiveControl {
   static constexpr kit::Word any_flag = 1;
   static constexpr kit::Word cut_flag = 2;
 
+  static constexpr NodeNumber switches_above(NodeNumber children) noexcept {
+    return (children + Tree::children - 1) / Tree::children;
+  }
   [[nodiscard]] NodeNumber nodes() const noexcept { return children_[0]; }
   [[nodiscard]] Line& line(kit::Word number, unsigned level, NodeNumber child) const noexcept {
     return lines_[number % places * lines_of_all_ + first_[level] + child];
   }
   /// In the direction of a scan.
-  [[nodiscard]] static Part joined(const Part& before, const Part& behind) noexcept;
+  [[nodiscard]] static Part joined(const Part& before, const Part& behind) noexcept {
+    if (before.what != behind.what) return {.what = 0};
+    if (behind.cut || !before.any) return {behind.what, behind.value, behind.any, before.cut || behind.cut};
+    if (!behind.any) return before;
+    const Combiner combiner = ControlOperation::of(before.what).combiner;
+    return {before.what, combined(combiner, before.value, behind.value), true, before.cut};
+  }
 
   template <class Pause>
-  static void publish(Line& line, kit::Word number, const Part& part, Pause pause) {
+  static void store(std::atomic<kit::Word>& word, kit::Word value, std::memory_order order, Pause& pause) {
     pause();
-    line.what.store(part.what, std::memory_order_relaxed);  // released by the number, as those that follow
-    pause();
-    line.value.store(part.value, std::memory_order_relaxed);
-    pause();
-    line.flags.store((part.any ? any_flag : 0) | (part.cut ? cut_flag : 0), std::memory_order_relaxed);
-    pause();
-    line.arrived.store(number, std::memory_order_seq_cst);
+    word.store(value, order);
+  }
+  /// What is relaxed is released by the number.
+  template <class Pause>
+  static void publish(Line& line, kit::Word number, const Part& part, Pause& pause) {
+    using enum std::memory_order;
+    store(line.what, part.what, relaxed, pause);
+    store(line.value, part.value, relaxed, pause);
+    store(line.flags, (part.any ? any_flag : 0) | (part.cut ? cut_flag : 0), relaxed, pause);
+    store(line.arrived, number, seq_cst, pause);
   }
   [[nodiscard]] static Part part_in(const Line& line) noexcept {
     const kit::Word flags = line.flags.load(std::memory_order_relaxed);
@@ -120,7 +159,7 @@ class LiveControl {
   /// Of all children of a switch, if all have come.
   template <class Pause>
   [[nodiscard]] bool gather(kit::Word number, unsigned level, NodeNumber place, Part& all,
-                            Pause pause) const {
+                            Pause& pause) const {
     const NodeNumber first = place * Tree::children;
     for (NodeNumber child = first; child < end_of(level, place); ++child) {
       pause();
@@ -137,67 +176,38 @@ class LiveControl {
     return std::min(children_[level], (place + 1) * Tree::children);
   }
 
-  /// A broadcast's root has told all already, unless they do not agree.
+  /// To all nodes: what comes of all; of a scan, what is before each. And tells those who have come, and wait.
   template <class Pause>
-  void finish(kit::Word number, const Part& all, Pause pause) {
+  void spread(kit::Word number, const Part& all, Pause& pause) {
     const ControlOperation operation = ControlOperation::of(all.what);
-    if (all.what != 0 && operation.kind == ControlOperation::Kind::broadcast) return;
-    spread(number, levels_ - 1, 0, all, {.what = all.what, .any = false}, pause);
-    tell(number, all, pause);
-  }
-  /// To all below a switch: what comes of all; of a scan, what is before each.
-  template <class Pause>
-  void spread(kit::Word number, unsigned level, NodeNumber place, const Part& all, Part before, Pause pause) {
-    const ControlOperation operation = ControlOperation::of(all.what);
-    const bool scans = all.what != 0 && operation.kind == ControlOperation::Kind::scan;
-    const NodeNumber first = place * Tree::children;
-    const NodeNumber end = end_of(level, place);
-    for (NodeNumber i = first; i < end; ++i) {
-      const NodeNumber child = operation.descends ? first + end - 1 - i : i;
-      Line& its = line(number, level, child);
-      if (level == 0) {
-        conclude(its, number, scans ? before : all, pause);
-      } else {
-        spread(number, level - 1, child, all, before, pause);
-      }
+    const bool scans = operation.kind == ControlOperation::Kind::scan;
+    Part before{.what = all.what, .any = false};
+    for (NodeNumber i = 0; i < nodes(); ++i) {
+      Line& its = line(number, 0, operation.descends ? nodes() - 1 - i : i);
+      conclude(its, number, scans ? before : all, pause);
       if (scans) before = joined(before, part_in(its));
     }
-  }
-  /// Those who do not agree are told of that alone: who is told of a broadcast at the same time reads its value. Who has been told of one keeps
-  /// that.
-  template <class Pause>
-  static void conclude(Line& line, kit::Word number, const Part& part, Pause pause) {
-    pause();
-    if (part.what == 0) {
-      if (line.over.load(std::memory_order_seq_cst) == number) return;
-    } else {
-      line.result.store(part.value,
-                        std::memory_order_relaxed);  // released by the number, as those that follow
-      pause();
-      line.found.store(part.any ? any_flag : 0, std::memory_order_relaxed);
-    }
-    pause();
-    line.agreed.store(part.what,
-                      std::memory_order_release);  // with the result, where another one has stored `over`
-    pause();
-    line.over.store(number, std::memory_order_seq_cst);
-  }
-  /// Those who have come, and wait.
-  template <class Pause>
-  void tell(kit::Word number, const Part& all, Pause pause) {
-    const ControlOperation operation = ControlOperation::of(all.what);
-    const auto waits = [&](NodeNumber node) {
-      if (all.what == 0) return true;
-      if (operation.kind == ControlOperation::Kind::broadcast) return node != operation.root;
-      return operation.kind != ControlOperation::Kind::reduction || operation.root == ControlOperation::all ||
-             operation.root == node;
-    };
     for (NodeNumber node = 0; node < nodes(); ++node) {
-      if (!waits(node)) continue;
+      if (!operation.is_awaited_by(node)) continue;
       pause();
       if (line(number, 0, node).arrived.load(std::memory_order_seq_cst) == number)
         nodes_to_tell_.has_result(node);
     }
+  }
+  /// Those who do not agree are told of that alone: who is told of a broadcast at the same time reads its value. Who has been told of one keeps
+  /// that. `agreed` has the result with it, where another one has stored `over`.
+  template <class Pause>
+  static void conclude(Line& line, kit::Word number, const Part& part, Pause& pause) {
+    using enum std::memory_order;
+    if (part.what == 0) {
+      pause();
+      if (line.over.load(seq_cst) == number) return;
+    } else {
+      store(line.result, part.value, relaxed, pause);  // released by the number, as the next one
+      store(line.found, part.any ? any_flag : 0, relaxed, pause);
+    }
+    store(line.agreed, part.what, release, pause);
+    store(line.over, number, seq_cst, pause);
   }
 
   std::array<NodeNumber, most_levels> children_{};  // of the switches of a level, from the nodes on

@@ -11,6 +11,13 @@ namespace am::cm5 {
 inline constexpr unsigned live_lanes = 4;              ///< that packets of a pair are numbered in
 inline constexpr std::uint32_t live_packets = 1 << 7;  ///< of a lane, which their numbers tell apart
 
+/// What is counted at a node of each other one: pieces of a packet, which come by one of the node's links.
+struct Counted {  // without values of its own: a carrier makes room for several
+  unsigned lane;
+  std::uint32_t packet;
+  unsigned link;
+};
+
 struct LiveMessage {
   NodeNumber destination = 0;
   NodeNumber source = 0;
@@ -28,13 +35,7 @@ struct LiveMessage {
             .packet = bits >> 22 & (live_packets - 1),
             .falls = (bits >> 29 & 1) != 0};
   }
-};
-
-/// What is counted at a node of each other one: pieces of a packet, which come by one of the node's links.
-struct Counted {  // without values of its own: a carrier makes room for several
-  unsigned lane;
-  std::uint32_t packet;
-  unsigned link;
+  [[nodiscard]] constexpr Counted counted(unsigned link) const noexcept { return {lane, packet, link}; }
 };
 
 }  // namespace am::cm5

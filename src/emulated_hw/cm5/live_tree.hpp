@@ -16,6 +16,7 @@
 // room for all that can fall there. What falls goes down only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -49,20 +50,8 @@ struct LiveRouter : kit::LiveInputs<live_channels, LiveTurn> {
   alignas(64) std::atomic<kit::Word> climbed;  ///< kit::LinkEntry: what was let into its parents
 };
 
-/// Where the links of one router lead.
-struct alignas(64) LivePorts {
-  Tree::Router its;
-  std::array<std::uint16_t, saved> router;  ///< itself, where there is none
-  std::array<std::uint8_t, saved> input;    ///< of that
-
-  [[nodiscard]] constexpr bool is_lowest() const noexcept { return its.bits_of_port == 0; }
-  [[nodiscard]] constexpr bool has(unsigned port) const noexcept {
-    return ((its.up | its.down) >> port & 1) != 0;
-  }
-};
-
-/// By router, of the network of so many nodes: 1 to 1024. A node alone has a router, too. Throws std::invalid_argument.
-[[nodiscard]] std::vector<LivePorts> live_ports(NodeNumber nodes);
+/// Of the network of so many nodes: 1 to 1024. A node alone has a router, too. Throws std::invalid_argument.
+[[nodiscard]] inline Tree live_tree(NodeNumber nodes) { return Tree(nodes == 1 ? 2 : nodes); }
 
 class LiveTree;
 
@@ -119,9 +108,10 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
   /// 1 to 1024 nodes. Throws std::invalid_argument. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveTree(NodeNumber nodes, std::byte* memory, Nodes& nodes_that_count);
 
-  /// By which a node injects.
-  [[nodiscard]] static constexpr kit::InputAt input_of(NodeNumber node, unsigned link) noexcept {
-    return {node / Tree::children * Tree::links + link, node % Tree::children};
+  /// By which a node injects: of each of its links.
+  [[nodiscard]] static constexpr std::array<kit::InputAt, Tree::links> entrances(NodeNumber node) noexcept {
+    const kit::RouterNumber first = node / Tree::children * Tree::links;
+    return {{{first, node % Tree::children}, {first + 1, node % Tree::children}}};
   }
 
   // By the node itself, one thread at a time.
@@ -130,17 +120,31 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
   /// carry(node) is to follow.
   [[nodiscard]] bool inject(NodeNumber node, const LiveMessage& message) noexcept;
   /// Asks for Nodes::has_room when inject() would find room. True: it would by now.
-  [[nodiscard]] bool ask_for_room(NodeNumber node) noexcept;
+  [[nodiscard]] bool ask_for_room(NodeNumber node) noexcept {
+    bool any = false;
+    for (const auto& [router, input] : entrances(node))
+      any = ask_for_room_at(router, input, input_cells) || any;
+    return any && frozen_until() == 0;
+  }
   /// Whether all that a node has injected has left its links.
-  [[nodiscard]] bool has_gone(NodeNumber node) const noexcept;
+  [[nodiscard]] bool has_gone(NodeNumber node) const noexcept {
+    return std::ranges::none_of(entrances(node), [this](const kit::InputAt& its) { return holds_any(its); });
+  }
 
   // By anybody.
 
   /// Moves what can move, beginning with what this node has injected: until nothing can, or for many steps.
-  void carry(NodeNumber node) noexcept;
+  void carry(NodeNumber node) noexcept {
+    for (const kit::InputAt& its : entrances(node)) {
+      if (holds_any(its)) carry_from(its.router, its.input);
+    }
+  }
 
   /// False: it is frozen by another. `until`, which is not 0, is for those who see it frozen: from then on they may thaw it, too.
-  [[nodiscard]] bool freeze(std::uint64_t until) noexcept;
+  [[nodiscard]] bool freeze(std::uint64_t until) noexcept {
+    kit::Word thawed = 0;
+    return frozen_->compare_exchange_strong(thawed, until, std::memory_order_seq_cst);
+  }
   /// 0: it is not.
   [[nodiscard]] std::uint64_t frozen_until() const noexcept {
     return frozen_->load(std::memory_order_seq_cst);
@@ -150,19 +154,19 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
   /// What `until` is for: whoever has frozen it, or comes later. What has been saved goes on.
   void thaw(std::uint64_t until) noexcept;
 
- private:
-  friend LiveEnd;
-  template <class, class, class>
-  friend class kit::LiveCarrier;
-  template <class, class>
-  friend class kit::LiveMoveCarrier;
-  template <class, class>
-  friend class kit::LiveNetwork;
-
-  LiveTree(std::vector<LivePorts> ports, NodeNumber nodes, std::byte* memory, Nodes& nodes_that_count);
-
   // What a carrier asks (kit/live_carrier.hpp, kit/live_move_carrier.hpp). A way is 1 and the output
   // that is tried first.
+
+  static constexpr unsigned cells_of(unsigned output) noexcept {
+    return output == saved ? memory_cells : input_cells;
+  }
+  static constexpr std::uint32_t lap_of_cell(kit::Word its_number) noexcept {
+    return static_cast<std::uint32_t>(its_number / memory_cells + 1);
+  }
+  /// Of a lowest router; these are the first.
+  [[nodiscard]] std::atomic<kit::Word>& cell(kit::RouterNumber at, kit::Word its_number) const noexcept {
+    return cells_[at * std::size_t{memory_cells} + its_number % memory_cells];
+  }
 
   static constexpr unsigned channels = live_channels;
   static constexpr std::array<unsigned, Tree::children> injected{0, 1, 2, 3};  // of lowest routers
@@ -172,7 +176,7 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
   [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
   [[nodiscard]] kit::InputAt behind(kit::RouterNumber at, unsigned output) const noexcept {
     if (output >= saved) return {at, saved};
-    return {ports_[at].router[output], ports_[at].input[output]};
+    return {ports_[at].router[output], ports_[at].port[output]};
   }
   [[nodiscard]] kit::LiveChannel& channel_behind(kit::RouterNumber at, unsigned output) const noexcept {
     const kit::InputAt its = behind(at, output);
@@ -180,14 +184,13 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
   }
   [[nodiscard]] kit::RouterNumber feeder(kit::RouterNumber at, unsigned input) const noexcept {
     if (input >= saved) return at;
-    const LivePorts& ports = ports_[at];
+    const Tree::Router& ports = ports_[at];
     const bool is_nodes = ports.is_lowest() && input < first_parent;
     return is_nodes || !ports.has(input) ? kit::nowhere : ports.router[input];
   }
   [[nodiscard]] NodeNumber injector(kit::RouterNumber at, unsigned input) const noexcept {
-    const LivePorts& ports = ports_[at];
-    return ports.is_lowest() && input < first_parent && ports.has(input) ? ports.its.first + input
-                                                                         : kit::nowhere;
+    const Tree::Router& ports = ports_[at];
+    return ports.is_lowest() && input < first_parent && ports.has(input) ? ports.first + input : kit::nowhere;
   }
   template <class See>
   [[nodiscard]] kit::LiveChannel::First first(kit::RouterNumber at, unsigned input, See see) const {
@@ -212,27 +215,9 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
   }
   [[nodiscard]] Arrival arrival(kit::RouterNumber at, const End& end, unsigned /*input*/) const noexcept {
     const LiveMessage message = LiveMessage::of(end.packet);
-    return {message.destination, message.source, counted_as(message, at)};
+    return {message.destination, message.source, message.counted(at % Tree::links)};
   }
-  void counted(kit::RouterNumber /*at*/, const End& /*end*/) const noexcept {}
   [[nodiscard]] static constexpr unsigned flits_of(std::uint32_t /*packet*/) noexcept { return 1; }
-  void went_alone(kit::RouterNumber /*at*/, unsigned /*input*/,
-                  const kit::LiveEnds<End>& /*ends*/) const noexcept {}
-
-  [[nodiscard]] static constexpr Counted counted_as(const LiveMessage& message,
-                                                    kit::RouterNumber at) noexcept {
-    return {message.lane, message.packet, at % Tree::links};
-  }
-  static constexpr unsigned cells_of(unsigned output) noexcept {
-    return output == saved ? memory_cells : input_cells;
-  }
-  static constexpr std::uint32_t lap_of_cell(kit::Word its_number) noexcept {
-    return static_cast<std::uint32_t>(its_number / memory_cells + 1);
-  }
-  /// Of a lowest router; these are the first.
-  [[nodiscard]] std::atomic<kit::Word>& cell(kit::RouterNumber at, kit::Word its_number) const noexcept {
-    return cells_[at * std::size_t{memory_cells} + its_number % memory_cells];
-  }
 
   template <class Carrier>
   [[nodiscard]] kit::LiveEnds<End> ends(const Carrier& carrier, kit::RouterNumber at, unsigned input,
@@ -251,24 +236,41 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
     }
     return ends;
   }
+  /// Inputs have outputs in turns: each decision begins with the next input, and lets one message into an output.
+  template <class Carrier>
+  void decide(const Carrier& carrier, kit::RouterNumber at, kit::Requests occupied,
+              kit::LiveDecision<channels>& now) const {
+    kit::Tally<std::uint8_t>& turn = router_at(at).decisions.first;
+    const unsigned begin = turn % channels;
+    turn = static_cast<std::uint8_t>(begin + 1);
+    kit::Requests taken = 0;
+    kit::for_each_from(begin, occupied,
+                       [&](unsigned input) { decide_about(carrier, at, input, taken, now); });
+  }
+
+ private:
+  [[nodiscard]] bool holds_any(const kit::InputAt& its) const noexcept {
+    return first(its.router, its.input, kit::Look()).is_there;
+  }
   /// By where it is, and what it is: the same to all. One that was not written by this network, but scribbled by another, ends where it is.
   void aim(End& end, unsigned input, const kit::LiveChannel::First& first) const noexcept {
-    const LivePorts& ports = ports_[end.at];
+    const Tree::Router& ports = ports_[end.at];
     const LiveMessage message = LiveMessage::of(first.packet);
     if (message.destination >= count_ || message.source >= count_) return;
     if (message.falls) {
-      if (ports.its.down == 0) return;
-      end.output = ports.is_lowest() ? saved : kit::one_of(ports.its.down, random_of(end.at, input, first));
-    } else if (ports.its.has_below(message.destination)) {
-      end.output = ports.its.child_above(message.destination);
+      if (ports.down == 0) return;
+      end.output = ports.is_lowest() ? saved : kit::one_of(ports.down, random_of(end.at, input, first));
+    } else if (ports.has_below(message.destination)) {
+      end.output = ports.child_above(message.destination);
       if (ports.is_lowest()) {
-        end.entries = &nodes_.arrivals(message.destination, message.source, counted_as(message, end.at));
+        end.entries =
+            &nodes_.arrivals(message.destination, message.source, message.counted(end.at % Tree::links));
         return;
       }
     } else {
-      if (ports.its.up == 0) return;
-      end.ways = ports.its.up;
-      end.output = kit::one_of(ports.its.up, random_of(end.at, input, first));
+      if (ports.up == 0) return;
+      end.ways = ports.up;
+      end.output = kit::one_of(ports.up, random_of(end.at, input, first));
       end.entries = &router_at(end.at).climbed;
       return;
     }
@@ -282,18 +284,6 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
                                       32);
   }
 
-  /// Inputs have outputs in turns: each decision begins with the next input, and lets one message into an output.
-  template <class Carrier>
-  void decide(const Carrier& carrier, kit::RouterNumber at, kit::Requests occupied,
-              kit::LiveDecision<channels>& now) const {
-    kit::Tally<std::uint8_t>& turn = router_at(at).decisions.first;
-    const unsigned begin = turn % channels;
-    turn = static_cast<std::uint8_t>(begin + 1);
-    const kit::Requests before = occupied & (kit::request(begin) - 1);
-    kit::Requests taken = 0;
-    for (const kit::Requests some : {occupied & ~before, before})
-      kit::for_each(some, [&](unsigned input) { decide_about(carrier, at, input, taken, now); });
-  }
   template <class Carrier>
   void decide_about(const Carrier& carrier, kit::RouterNumber at, unsigned input, kit::Requests& taken,
                     kit::LiveDecision<channels>& now) const {
@@ -303,12 +293,9 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
     now.found |= kit::request(input);
     now.way[input] = 0;
     End end = ends(carrier, at, input, first, 0).first();
-    if (!end.waits && end.is_node()) {
-      now.picked |= kit::request(input);
-      return;
-    }
-    const kit::Word last = carrier.see(*end.entries);
-    if (end.names(last, input, first.number)) {
+    const bool is_at_end = !end.waits && end.is_node();
+    const kit::Word last = is_at_end ? 0 : carrier.see(*end.entries);
+    if (is_at_end || end.names(last, input, first.number)) {
       now.picked |= kit::request(input);
       return;
     }
@@ -327,7 +314,7 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
   }
 
   const NodeNumber count_;
-  const std::vector<LivePorts> ports_;
+  const std::vector<Tree::Router> ports_;
   std::atomic<kit::Word>* const frozen_;  // until when; 0: it is not
   std::atomic<kit::Word>* const cells_;   // of memories
   kit::Tally<std::uint32_t> turn_{};      // among links

@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/cm5/processor.hpp"
@@ -26,24 +27,29 @@ class Machine final : public kit::MachineOf<Processor> {
   /// std::invalid_argument.
   explicit Machine(NodeNumber nodes, std::size_t words = usual_words, std::uint64_t seed = 1);
 
-  [[nodiscard]] const DataNetworks& networks() const noexcept { return networks_; }
   /// Cycles of the networks.
-  [[nodiscard]] Cycle now() const noexcept override { return networks_[Side::left].now(); }
+  [[nodiscard]] Cycle now() const noexcept override { return networks_.now(); }
   /// Cycles that all processors have made.
   [[nodiscard]] const Cycle& processor_cycles() const noexcept { return processor_cycles_; }
   /// A number that depends on everything that has passed the networks, when and where, and on what processors did.
-  [[nodiscard]] std::uint64_t fingerprint();
+  [[nodiscard]] std::uint64_t fingerprint() { return fingerprint_with(networks_.fingerprint()); }
   /// Tells it from now on what happens, until it is told otherwise; before anything does. What processors do is told in the networks'
   /// cycles. It outlives that, and is of topology().
-  void record(kit::Trace* trace);
+  void record(kit::Trace* trace) noexcept {
+    networks_.record(trace);
+    trace_ = trace;
+  }
   [[nodiscard]] const kit::FatTree& topology() const { return networks_[Side::left].tree().shape(); }
 
   void step(std::span<const NodeNumber> order = {}) override;
 
  private:
-  [[nodiscard]] Cycle still_for() const override;
-  [[nodiscard]] bool messages_are_under_way() const override;
-  void add_network_waits(kit::Waits& waits) const override;
+  [[nodiscard]] Cycle still_for() const override { return networks_.still_for(); }
+  [[nodiscard]] bool messages_are_under_way() const override { return networks_.under_way() != 0; }
+  void add_network_waits(kit::Waits& waits) const override {
+    networks_.add_waits(waits);
+    for (const NetworkInterface& interface : interfaces_) interface.add_waits(waits);
+  }
 
   DataNetworks networks_;
   std::vector<NodeNumber> map_;  // of the partition
@@ -53,6 +59,8 @@ class Machine final : public kit::MachineOf<Processor> {
 };
 
 /// What a trace of a machine calls things.
-[[nodiscard]] kit::Trace::Names trace_names(std::string title);
+[[nodiscard]] inline kit::Trace::Names trace_names(std::string title) {
+  return {.title = std::move(title), .messages = {"left", "right"}, .activities = {"computes"}};
+}
 
 }  // namespace am::cm5

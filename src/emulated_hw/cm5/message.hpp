@@ -14,6 +14,19 @@ using Word = std::uint32_t;
 inline constexpr unsigned most_words = 5;
 inline constexpr unsigned tags = 16;
 
+/// "Two independent identical fat trees, informally called the 'left' and 'right' networks."
+enum class Side : std::uint8_t { left, right };
+inline constexpr std::array sides{Side::left, Side::right};
+/// One for each of the two networks.
+template <class T>
+struct BySide {
+  std::array<T, 2> both{};
+  [[nodiscard]] constexpr T& operator[](Side side) noexcept { return both[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] constexpr const T& operator[](Side side) const noexcept {
+    return both[static_cast<std::size_t>(side)];
+  }
+};
+
 struct Message {
   NodeNumber to = 0;  ///< physical
   std::uint8_t tag = 0;

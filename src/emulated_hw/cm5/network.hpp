@@ -18,8 +18,10 @@
 // shorter on the way.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -74,7 +76,11 @@ class Router {
   }
   [[nodiscard]] static constexpr bool takes_room(std::uint8_t /*tag*/) noexcept { return true; }
   [[nodiscard]] static constexpr bool ends(std::uint8_t /*tag*/) noexcept { return true; }
-  [[nodiscard]] static std::uint64_t print(const Message& message) noexcept;
+  [[nodiscard]] static std::uint64_t print(const Message& message) noexcept {
+    std::uint64_t print = kit::mixed(message.to, std::uint64_t{message.tag} << 8 | message.length);
+    for (unsigned i = 0; i < message.length; ++i) print = kit::mixed(print, message.words[i]);
+    return print;
+  }
   [[nodiscard]] static std::string name(const Message& message) {
     return "a message to node " + std::to_string(message.to);
   }
@@ -92,47 +98,90 @@ class Network : public kit::WordNetwork<Router> {
  public:
   /// `name` is for waits; `channel`, for traces. Throws std::invalid_argument.
   explicit Network(NodeNumber nodes, std::uint64_t seed = 1, const std::string& name = {},
-                   unsigned channel = 0);
+                   unsigned channel = 0)
+      : Network(Tree(nodes), seed, name, channel) {}
 
   [[nodiscard]] const Tree& tree() const noexcept { return tree_; }
 
   [[nodiscard]] bool has_idle_link(NodeNumber node) const { return idle_links(node) != 0; }
   /// Sends it by a link that is idle. False: there is none. Throws std::out_of_range where there is no such node.
-  bool launch(NodeNumber from, const Message& message);
+  bool launch(NodeNumber from, const Message& message) {
+    if (message.to >= tree_.nodes())
+      throw std::out_of_range("cm5: node " + std::to_string(from) + " sends to node " +
+                              std::to_string(message.to) + ", and there is none");
+    const std::uint64_t idle = idle_links(from);
+    if (idle == 0) return false;
+    const unsigned link = policy().choose(idle, out_of(from, 0), now()) == 1 ? 0 : 1;
+    const unsigned length = flits(message.length, tree_.levels_to_climb(from, message.to));
+    std::uint32_t recorded = kit::Trace::nothing;
+    if (trace() != nullptr) {
+      recorded = trace()->begins(from, message.to, channel_);
+      trace()->passes(recorded, from, kit::Trace::injection, now(), length);
+    }
+    send(out_of(from, link), {message, static_cast<Tag>(length), recorded});
+    return true;
+  }
   /// What has come to a node by that wire; there is something.
-  Message take_at(NodeNumber node, kit::WireNumber wire);
+  Message take_at(NodeNumber node, kit::WireNumber wire) {
+    const Flit come = *front(wire);
+    if (trace() != nullptr) trace()->comes(come.message, node, now());
+    take(wire);
+    return come.word;
+  }
   /// Routers that have nodes of the partition below them, and no others, let every message fall to one of these; or do so no more.
-  void all_fall_down(const Partition& partition, bool on);
+  /// A message that has been given its way, but still waits, is given another.
+  void all_fall_down(const Partition& partition, bool on) {
+    const std::vector<Tree::Router>& routers = policy().routers();
+    for (kit::PartNumber number = 0; number < routers.size(); ++number) {
+      const Tree::Router& router = routers[number];
+      if (router.down == 0) continue;
+      const NodeNumber end = std::min(router.first + router.nodes(), tree_.nodes());
+      if (!partition.contains(router.first) || !partition.contains(end - 1)) continue;
+      policy().falls(number, on);
+      forget_ways(number);
+    }
+  }
 
  private:
-  Network(const Tree& tree, std::uint64_t seed, const std::string& name, unsigned channel);
-  [[nodiscard]] std::uint64_t idle_links(NodeNumber node) const;
+  Network(const Tree& tree, std::uint64_t seed, const std::string& name, unsigned channel)
+      : WordNetwork(tree.wiring(flits(most_words, tree.levels())), Router(tree, seed), name),
+        tree_(tree),
+        channel_(channel) {}
+  /// As bits.
+  [[nodiscard]] std::uint64_t idle_links(NodeNumber node) const {
+    return (has_room(out_of(node, 0)) ? 0b01u : 0u) | (has_room(out_of(node, 1)) ? 0b10u : 0u);
+  }
 
   Tree tree_;
   unsigned channel_;
 };
 
-enum class Side : std::uint8_t { left, right };
-inline constexpr std::array sides{Side::left, Side::right};
-
-/// "Two independent identical fat trees, informally called the 'left' and 'right' networks."
-class DataNetworks {
+class DataNetworks : public BySide<Network> {
  public:
   /// Throws std::invalid_argument.
   DataNetworks(NodeNumber nodes, std::uint64_t seed)
-      : both_{Network(nodes, kit::mixed(seed, 1), "left "),
-              Network(nodes, kit::mixed(seed, 2), "right ", 1)} {}
+      : BySide{{Network(nodes, kit::mixed(seed, 1), "left "),
+                Network(nodes, kit::mixed(seed, 2), "right ", 1)}} {}
 
-  [[nodiscard]] Network& operator[](Side side) noexcept { return both_[static_cast<std::size_t>(side)]; }
-  [[nodiscard]] const Network& operator[](Side side) const noexcept {
-    return both_[static_cast<std::size_t>(side)];
-  }
-  void step() {
-    for (Network& network : both_) network.step();
-  }
+  // Of both together, as Network.
 
- private:
-  std::array<Network, 2> both_;
+  [[nodiscard]] Cycle now() const noexcept { return both[0].now(); }
+  void step(std::span<const kit::PartNumber> order = {}) {
+    for (Network& network : both) network.step(order);
+  }
+  [[nodiscard]] std::uint64_t under_way() const noexcept { return both[0].under_way() + both[1].under_way(); }
+  [[nodiscard]] Cycle still_for() const noexcept {
+    return std::min(both[0].still_for(), both[1].still_for());
+  }
+  void add_waits(kit::Waits& waits) const {
+    for (const Network& network : both) network.add_waits(waits);
+  }
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept {
+    return kit::mixed(both[0].fingerprint(), both[1].fingerprint());
+  }
+  void record(kit::Trace* trace) noexcept {
+    for (Network& network : both) network.record(trace, [](unsigned port) { return port; });
+  }
 };
 
 }  // namespace am::cm5

@@ -4,16 +4,13 @@
 
 namespace am::cm5 {
 
-Kernels::Kernels(DataNetworks& networks, std::span<NetworkInterface> interfaces, const Partition& partition)
-    : networks_(networks), interfaces_(interfaces), partition_(partition), contexts_(partition.nodes) {}
-
 void Kernels::begin_to_save() {
   task_ = Task::saves;
   for (std::size_t i = 0; i < interfaces_.size(); ++i) {
     interfaces_[i].send_lock(true);
     contexts_[i].fifos = interfaces_[i].save();
   }
-  for (const Side side : sides) networks_[side].all_fall_down(partition_, true);
+  for (Network& network : networks_.both) network.all_fall_down(partition_, true);
 }
 
 bool Kernels::have_saved() const {
@@ -28,13 +25,6 @@ bool Kernels::have_saved() const {
   return launched == taken && !any_left;
 }
 
-std::vector<NodeContext> Kernels::end_saving() {
-  for (const Side side : sides) networks_[side].all_fall_down(partition_, false);
-  for (NetworkInterface& node : interfaces_) node.send_lock(false);
-  task_ = Task::none;
-  return std::exchange(contexts_, std::vector<NodeContext>(partition_.nodes));
-}
-
 void Kernels::begin_to_restore(std::vector<NodeContext> context, bool keeps_users_from_sending) {
   contexts_ = std::move(context);
   keeps_users_from_sending_ = keeps_users_from_sending;
@@ -43,12 +33,6 @@ void Kernels::begin_to_restore(std::vector<NodeContext> context, bool keeps_user
     interfaces_[i].restore(contexts_[i].fifos);
     interfaces_[i].send_lock(keeps_users_from_sending);
   }
-}
-
-std::size_t Kernels::left() const {
-  std::size_t left = 0;
-  for (const NodeContext& context : contexts_) left += context.size();
-  return left;
 }
 
 void Kernels::step() {
@@ -65,17 +49,10 @@ void Kernels::step() {
   for (NetworkInterface& node : interfaces_) node.send_lock(false);
 }
 
-void Kernels::save(NetworkInterface& node, NodeContext& context) {
-  for (const Side side : sides) {
-    if (node.status(side).receive_ok)
-      context.messages[static_cast<std::size_t>(side)].push_back(node.take(side));
-  }
-}
-
 /// By the registers, as any kernel's message, when there is space. Where the user may send, too, the lock is set for that long.
 void Kernels::restore(NetworkInterface& node, NodeContext& context) {
   for (const Side side : sides) {
-    auto& messages = context.messages[static_cast<std::size_t>(side)];
+    std::deque<Message>& messages = context.messages[side];
     if (messages.empty()) continue;
     const Message& first = messages.front();
     if (node.status(side).send_space <= first.length) continue;

@@ -12,10 +12,10 @@
 // message a cycle and network.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/cm5/network_interface.hpp"
@@ -25,26 +25,38 @@ namespace am::cm5 {
 /// What the kernel of one node has saved.
 struct NodeContext {
   NetworkInterface::Context fifos{};
-  std::array<std::deque<Message>, 2> messages;  ///< by side: that it is to put back
-  [[nodiscard]] std::size_t size() const noexcept { return messages[0].size() + messages[1].size(); }
+  BySide<std::deque<Message>> messages;  ///< that it is to put back
+  [[nodiscard]] std::size_t size() const noexcept {
+    return messages[Side::left].size() + messages[Side::right].size();
+  }
 };
 
 class Kernels {
  public:
   /// Of the interfaces of the partition's nodes, by number. All of these outlive it.
-  Kernels(DataNetworks& networks, std::span<NetworkInterface> interfaces, const Partition& partition);
+  Kernels(DataNetworks& networks, std::span<NetworkInterface> interfaces, const Partition& partition)
+      : networks_(networks), interfaces_(interfaces), partition_(partition), contexts_(partition.nodes) {}
 
   /// Users have stopped. What has not been put back yet is part of what is saved.
   void begin_to_save();
   /// Nothing of the partition's is in the networks any more.
   [[nodiscard]] bool have_saved() const;
   /// They have. The networks are free for another program.
-  std::vector<NodeContext> end_saving();
+  std::vector<NodeContext> end_saving() {
+    for (Network& network : networks_.both) network.all_fall_down(partition_, false);
+    for (NetworkInterface& node : interfaces_) node.send_lock(false);
+    task_ = Task::none;
+    return std::exchange(contexts_, std::vector<NodeContext>(partition_.nodes));
+  }
 
   /// Users may run. `keeps_users_from_sending`: until kernels have put back all that they have.
   void begin_to_restore(std::vector<NodeContext> context, bool keeps_users_from_sending = true);
   /// Messages that have not been put back.
-  [[nodiscard]] std::size_t left() const;
+  [[nodiscard]] std::size_t left() const {
+    std::size_t left = 0;
+    for (const NodeContext& context : contexts_) left += context.size();
+    return left;
+  }
 
   /// One cycle, before the interfaces'.
   void step();
@@ -52,7 +64,11 @@ class Kernels {
  private:
   enum class Task : std::uint8_t { none, saves, restores };
 
-  void save(NetworkInterface& node, NodeContext& context);
+  static void save(NetworkInterface& node, NodeContext& context) {
+    for (const Side side : sides) {
+      if (node.status(side).receive_ok) context.messages[side].push_back(node.take(side));
+    }
+  }
   void restore(NetworkInterface& node, NodeContext& context);
 
   DataNetworks& networks_;

@@ -19,8 +19,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "emulated_hw/cm5/message.hpp"
 #include "emulated_hw/cm5/network.hpp"
@@ -59,8 +61,6 @@ class NetworkInterface {
 
   /// Throws std::invalid_argument where no address says such a header; std::logic_error where the kernel has not set send-lock.
   void send_first(Side side, const Header& header, Word destination, By by = By::user);
-  /// A store of two words.
-  void send_first(Side side, const Header& header, Word destination, Word first, By by = By::user);
   void send_data(Side side, Word word, By by = By::user);
   [[nodiscard]] Status status(Side side, By by = By::user) const;
   /// The next word of the first message. Throws std::logic_error, the machine's exception, where there is none.
@@ -74,11 +74,24 @@ class NetworkInterface {
   void reserve(std::uint16_t these) noexcept { reserved_ = these; }
   /// These interrupt, too.
   void interrupt_on(std::uint16_t these) noexcept { interrupting_ = these; }
-  [[nodiscard]] bool interrupts(Side side) const;
-  void send_lock(bool on);
+  [[nodiscard]] bool interrupts(Side side) const {
+    const auto& input = fifos_[side].input;
+    return !input.empty() && ((reserved_ | interrupting_) >> input.front().tag & 1) != 0;
+  }
+  /// Of what is flushed, send_ok has been cleared by its send-first.
+  void send_lock(bool on) noexcept {
+    locked_ = on;
+    for (Fifos& fifos : fifos_.both) {
+      if (on) fifos.drop_partial();
+    }
+  }
   [[nodiscard]] bool is_locked() const noexcept { return locked_; }
   /// The first message, whole, with its original destination; there is one, and none of it has been read.
-  Message take(Side side);
+  Message take(Side side) {
+    Fifos& fifos = fifos_[side];
+    fifos.input_used -= words_of(fifos.input.front());
+    return fifos.input.pop();
+  }
 
   /// Both FIFOs of a network, and send_ok.
   struct Fifos {
@@ -92,10 +105,31 @@ class NetworkInterface {
     kit::Fifo<Message, input_words> input{};  // a message takes a word more than it has
     unsigned input_used = 0;
     unsigned read = 0;  // words of the first
+
+    /// Takes space for a word. False: there is none.
+    bool push() noexcept {
+      if (output_used == output_words) return false;
+      ++output_used;
+      return true;
+    }
+    void end_if_whole() {
+      if (pushed < partial.length) return;
+      output.push(partial);
+      send_ok[static_cast<std::size_t>(pushed_by)] = true;
+      is_pushing = false;
+      pushed = 0;
+    }
+    void drop_partial() noexcept {
+      if (std::exchange(is_pushing, false)) output_used -= 1 + std::exchange(pushed, 0);
+    }
+    void put(const Message& message) {
+      input.push(message);
+      input_used += words_of(message);
+    }
   };
-  using Context = std::array<Fifos, 2>;
+  using Context = BySide<Fifos>;
   /// Leaves them empty. The user is locked out.
-  Context save();
+  Context save() { return std::exchange(fifos_, {}); }
   /// They are empty, and nothing is under way to this node.
   void restore(const Context& context);
 
@@ -105,7 +139,7 @@ class NetworkInterface {
   void step();
   /// Until a message comes, or the processor stores anything.
   [[nodiscard]] bool has_nothing_to_do() const noexcept {
-    return fifos_[0].output.empty() && fifos_[1].output.empty();
+    return fifos_[Side::left].output.empty() && fifos_[Side::right].output.empty();
   }
   /// Messages that it has put into the networks, and taken out.
   [[nodiscard]] std::uint64_t launched() const noexcept { return launched_; }
@@ -114,26 +148,28 @@ class NetworkInterface {
   void add_waits(kit::Waits& waits) const;
 
  private:
-  /// Takes space for a word. False: there is none.
-  static bool push(Fifos& fifos);
-  static void end_if_whole(Fifos& fifos);
-  static void drop_partial(Fifos& fifos);
   [[nodiscard]] NodeNumber translated(Word destination, const Header& header, By by) const;
   void launch(Side side);
   void accept(Side side);
-  static void put(Fifos& fifos, const Message& message);
-  [[nodiscard]] Fifos& at(Side side) { return fifos_[static_cast<std::size_t>(side)]; }
-  [[nodiscard]] const Fifos& at(Side side) const { return fifos_[static_cast<std::size_t>(side)]; }
-  [[nodiscard]] unsigned& awaits(Side side) { return awaits_[static_cast<std::size_t>(side)]; }
-  [[nodiscard]] bool& own_first(Side side) { return own_first_[static_cast<std::size_t>(side)]; }
-  [[nodiscard]] bool loops_back(Side side) const;
-  [[nodiscard]] bool has_space(Side side, unsigned words) const;
+  [[nodiscard]] static constexpr unsigned words_of(const Message& message) noexcept {
+    return 1u + message.length;
+  }
+  /// Of the output FIFO, the first message.
+  [[nodiscard]] bool loops_back(Side side) const {
+    const auto& output = fifos_[side].output;
+    return !output.empty() && output.front().to == node_;
+  }
+  /// In the input FIFO, beside what is set aside for links.
+  [[nodiscard]] bool has_space(Side side, unsigned words) const {
+    const auto links = static_cast<unsigned>(std::popcount(awaits_[side]));
+    return fifos_[side].input_used + links * message_words + words <= input_words;
+  }
 
   DataNetworks* networks_;
   NodeNumber node_;
   Context fifos_{};
-  std::array<unsigned, 2> awaits_{};           // by side: links by which a message may come, as bits
-  std::array<bool, 2> own_first_{true, true};  // by side: a message to the own node has the next space
+  BySide<unsigned> awaits_{};           // links by which a message may come, as bits
+  BySide<bool> own_first_{true, true};  // a message to the own node has the next space
   std::span<const NodeNumber> map_;
   std::uint16_t reserved_ = 0;
   std::uint16_t interrupting_ = 0;

@@ -17,12 +17,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
-#include "emulated_hw/cm5/cache.hpp"
 #include "emulated_hw/cm5/costs.hpp"
+#include "emulated_hw/cm5/memory.hpp"
 #include "emulated_hw/cm5/network_interface.hpp"
-#include "emulated_hw/cm5/write_buffer.hpp"
 #include "emulated_hw/kit/core.hpp"
 #include "emulated_hw/kit/waits.hpp"
 
@@ -74,10 +74,18 @@ class Processor final : public kit::CoreOf<Processor> {
   [[nodiscard]] std::vector<Word>& memory() noexcept { return memory_; }
 
   /// One cycle of the processor. Throws what its program throws.
-  void step();
+  void step() {
+    catch_up();
+    for (; !stores_.empty() && stores_.front().over_at <= counts().all; stores_.pop_front())
+      reaches_interface(stores_.front());
+    Core::step();
+  }
   [[nodiscard]] bool has_nothing_to_do() const noexcept { return is_idle() && stores_.empty(); }
   /// Adds its node as a place, unless its program has ended.
-  void add_waits(kit::Waits& waits) const;
+  void add_waits(kit::Waits& waits) const {
+    const std::string name = "node " + std::to_string(node());
+    if (!has_ended()) waits.add(name, name + ": its program goes on");
+  }
 
   // -- what a program waits for, beside cycles(n)
 
@@ -131,7 +139,14 @@ class Processor final : public kit::CoreOf<Processor> {
   }
 
  private:
-  void reaches_interface(const Store& store);
+  void reaches_interface(const Store& store) {
+    if (store.is_first) {
+      interface_.send_first(store.side, store.header, store.what[0]);
+    } else {
+      interface_.send_data(store.side, store.what[0]);
+    }
+    if (store.words == 2) interface_.send_data(store.side, store.what[1]);
+  }
 
   NetworkInterface& interface_;
   std::vector<Word> memory_;

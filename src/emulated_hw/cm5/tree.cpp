@@ -1,6 +1,5 @@
 #include "emulated_hw/cm5/tree.hpp"
 
-#include <algorithm>
 #include <array>
 #include <span>
 #include <stdexcept>
@@ -25,27 +24,25 @@ kit::FatTree smallest_of(NodeNumber nodes) {
 
 Tree::Tree(NodeNumber nodes) : nodes_(nodes), shape_(smallest_of(nodes)) {}
 
+/// Level by level: so those below one have been made.
 std::vector<Tree::Router> Tree::routers() const {
   std::vector<Router> routers(shape_.routers());
-  NodeNumber below = children;  // nodes below a router of the level
-  unsigned level = 0;
-  kit::RouterNumber first = 0;  // of the level
   for (kit::RouterNumber number = 0; number < routers.size(); ++number) {
-    if (shape_.level_of(number) != level) {
-      level = shape_.level_of(number);
-      below *= children;
-      first = number;
-    }
-    const kit::RouterNumber tops = level == 0 ? links : NodeNumber{1} << 2 * level;
-    Router& router = routers[number];
-    router.first = (number - first) / tops * below;
-    router.bits_of_port = static_cast<std::uint8_t>(2 * level);
-    if (router.first >= nodes_) continue;
-    const NodeNumber part = below / children;
-    const NodeNumber there = std::min(children, (nodes_ - router.first + part - 1) / part);
-    router.down = static_cast<std::uint8_t>((1u << there) - 1);
-    for (unsigned port = children; port < shape_.ports(); ++port) {
-      if (shape_.neighbour(number, port) != kit::nowhere) router.up |= static_cast<std::uint8_t>(1u << port);
+    Router& its = routers[number];
+    const unsigned level = shape_.level_of(number);
+    its.bits_of_port = static_cast<std::uint8_t>(2 * level);
+    its.first = level == 0 ? number / links * children : routers[shape_.neighbour(number, 0)].first;
+    if (its.first >= nodes_) continue;
+    for (unsigned port = 0; port < shape_.ports(); ++port) {
+      const kit::RouterNumber there = shape_.neighbour(number, port);
+      const bool is_child = port < children;
+      const bool is_node = level == 0 && is_child;
+      if (is_node ? its.first + port >= nodes_ : there == kit::nowhere) continue;
+      if (!is_node && is_child && routers[there].down == 0) continue;
+      (is_child ? its.down : its.up) |= static_cast<std::uint8_t>(1u << port);
+      if (is_node) continue;
+      its.router[port] = static_cast<std::uint16_t>(there);
+      its.port[port] = static_cast<std::uint8_t>(shape_.opposite(number, port));
     }
   }
   return routers;
@@ -66,8 +63,7 @@ kit::Wiring Tree::wiring(unsigned flit_cycles) const {
   const std::vector<Router> all = routers();
   for (kit::RouterNumber number = 0; number < all.size(); ++number) {
     for (unsigned port = children; port < shape_.ports(); ++port) {
-      if ((all[number].up >> port & 1) == 0) continue;
-      connect({number, port}, {shape_.neighbour(number, port), shape_.opposite(number, port)});
+      if (all[number].has(port)) connect({number, port}, {all[number].router[port], all[number].port[port]});
     }
   }
   return wiring;

@@ -4,6 +4,9 @@
 // Any number of nodes has the smallest such tree. Leaves that are missing are absent, and so are routers with none below them.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "emulated_hw/cm5/message.hpp"
@@ -32,12 +35,19 @@ class Tree {
   /// Ports of a router are its children, and behind them its parents. Ports of a node are its links.
   [[nodiscard]] kit::Wiring wiring(unsigned flit_cycles) const;
 
-  struct Router {
+  struct alignas(32) Router {
     NodeNumber first = 0;           ///< node below it
     std::uint8_t bits_of_port = 0;  ///< how far to the right the bits of an address stand that choose a child
     std::uint8_t up = 0;            ///< ports to parents, as bits
     std::uint8_t down = 0;          ///< ports to children that there are
+    // At the other ends of its links with routers, by port.
+    std::array<std::uint16_t, std::size_t{2} * children> router{};
+    std::array<std::uint8_t, std::size_t{2} * children> port{};
 
+    [[nodiscard]] constexpr bool is_lowest() const noexcept { return bits_of_port == 0; }
+    [[nodiscard]] constexpr bool has(unsigned its_port) const noexcept {
+      return ((up | down) >> its_port & 1) != 0;
+    }
     [[nodiscard]] constexpr NodeNumber nodes() const noexcept { return NodeNumber{children} << bits_of_port; }
     [[nodiscard]] constexpr bool has_below(NodeNumber node) const noexcept { return node - first < nodes(); }
     [[nodiscard]] constexpr unsigned child_above(NodeNumber node) const noexcept {

@@ -59,7 +59,9 @@ class LiveMoveCarrier final : public LiveCarrier<Mesh, Pause, LiveMoveCarrier<Me
     Base::has_moved();
     for (const End& end : ends) {
       (end.channel != nullptr ? end.channel->flits : here().to_node).add(Mesh::flits_of(end.packet));
-      if (end.channel == nullptr && end.entries != nullptr) mesh().counted(here_at(), end);
+      if constexpr (requires { mesh().counted(here_at(), end); }) {
+        if (end.channel == nullptr && end.entries != nullptr) mesh().counted(here_at(), end);
+      }
     }
   }
 
@@ -90,7 +92,9 @@ class LiveMoveCarrier final : public LiveCarrier<Mesh, Pause, LiveMoveCarrier<Me
     Ends ends = this->ends(input, first);
     switch (Move(*this).run(input, first, ends)) {
       case Moved::yes:
-        return mesh().went_alone(here_at(), input, ends);
+        if constexpr (requires { mesh().went_alone(here_at(), input, ends); })
+          mesh().went_alone(here_at(), input, ends);
+        return;
       case Moved::already:
         return this->to_do_here(request(input));
       case Moved::no_room:

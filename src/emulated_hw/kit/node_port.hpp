@@ -110,19 +110,25 @@ class NodePort {
         channels_(std::move(channels)),
         packet_sizes_(packet_sizes),
         flit_cycles_(flit_cycles) {}
-  /// Where each node has a router of its own: the links of nodes, then those of routers that lead anywhere. `flits(Link)` is what each has
-  /// carried.
-  template <class Flits>
-  [[nodiscard]] std::vector<LinkCount> count_links(Flits flits) const {
+  /// The links of nodes, then those of routers by the ports that lead anywhere, to routers or nodes. `flits(Link)` is what each has carried.
+  template <class Flits, class Leads>
+  [[nodiscard]] std::vector<LinkCount> count_links(Flits flits, Leads leads_anywhere) const {
     std::vector<LinkCount> all;
     const auto add = [&](const Link& link) { all.push_back({link, flits(link)}); };
     for (NodeNumber node = 0; node < nodes(); ++node) add({node});
-    for (NodeNumber node = 0; node < nodes(); ++node) {
+    for (RouterNumber router = 0; router < routers_of(topology_); ++router) {
       for (unsigned port = 0; port < ports_of(topology_); ++port) {
-        if (port == 0 || neighbour(topology_, node, port) != nowhere) add({node, port});
+        if (leads_anywhere(router, port)) add({router, port});
       }
     }
     return all;
+  }
+  /// Where each node has a router of its own.
+  template <class Flits>
+  [[nodiscard]] std::vector<LinkCount> count_links(Flits flits) const {
+    return count_links(flits, [this](RouterNumber router, unsigned port) {
+      return port == 0 || neighbour(topology_, router, port) != nowhere;
+    });
   }
   std::vector<Arrival> arrivals_;
 

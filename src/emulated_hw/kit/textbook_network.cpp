@@ -224,15 +224,11 @@ void TextbookNetwork::step(std::span<const RouterNumber> order) {
 }
 
 std::vector<NodePort::LinkCount> TextbookNetwork::links() const {
-  std::vector<LinkCount> all;
-  for (NodeNumber node = 0; node < nodes(); ++node) all.push_back({{node}, injected_[node]});
-  for (RouterNumber router = 0; router < routers_of(topology()); ++router) {
-    for (unsigned port = 0; port < shape_.ports; ++port) {
-      const std::size_t link = line(router, port);
-      if (ends_[link].number != nowhere) all.push_back({{router, port}, passed_[link]});
-    }
-  }
-  return all;
+  return count_links(
+      [this](const Link& link) {
+        return link.port == Link::of_node ? injected_[link.from] : passed_[line(link.from, link.port)];
+      },
+      [this](RouterNumber router, unsigned port) { return ends_[line(router, port)].number != nowhere; });
 }
 
 std::uint64_t TextbookNetwork::flits() const {

@@ -172,7 +172,7 @@ namespace {
 /// What the routers of one of a CM-5's networks have counted.
 struct TreeCounts {
   const std::byte* network;
-  const std::vector<cm5::LivePorts>& ports;
+  const std::vector<cm5::Tree::Router>& ports;
 
   [[nodiscard]] const kit::LiveChannel& at(const kit::InputAt& input) const {
     return cm5::LiveTree::router_in(network, input.router).inputs[input.input];
@@ -208,7 +208,7 @@ struct TreeCounts {
 std::string cm5_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node) {
   if (cm5::LiveTree::shape_in(memory->first_word(region)) != memory->nodes()) return {};
   const Windows windows(memory, cm5_bytes(memory->nodes()), most_lanes, sizeof(PieceWindow));
-  const std::vector<cm5::LivePorts> ports = cm5::live_ports(memory->nodes());
+  const std::vector<cm5::Tree::Router> ports = cm5::live_tree(memory->nodes()).routers();
   std::string text;
   append(text, "  %-12s %-12s %14s %12s   its CM-5 routers, of %zu in each network\n", "from", "channel",
          "messages", "no room", ports.size());
@@ -216,7 +216,7 @@ std::string cm5_counts(const std::shared_ptr<const host::Memory>& memory, NodeId
     const char* const name = side == 0 ? "left" : "right";
     const TreeCounts counts{windows.routers() + side * cm5_network_bytes(memory->nodes()), ports};
     for (unsigned link = 0; link < cm5::Tree::links; ++link) {
-      const kit::LiveChannel& channel = counts.at(cm5::LiveTree::input_of(node, link));
+      const kit::LiveChannel& channel = counts.at(cm5::LiveTree::entrances(node)[link]);
       append(text, "  %-12s %-5s link %u %14" PRIu64 " %12" PRIu64 "\n", "this node", name, link,
              std::uint64_t{channel.flits}, std::uint64_t{channel.refused});
     }

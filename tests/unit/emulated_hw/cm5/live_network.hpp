@@ -18,7 +18,7 @@ class LiveNetwork final : public LiveTree::Nodes {
  public:
   explicit LiveNetwork(NodeNumber nodes)
       : nodes_(nodes),
-        ports_(live_ports(nodes)),
+        ports_(live_tree(nodes).routers()),
         memory_(LiveTree::bytes(nodes) / sizeof(Line)),
         counts_(std::size_t{nodes} * nodes),
         room_(nodes),
@@ -46,7 +46,7 @@ class LiveNetwork final : public LiveTree::Nodes {
   }
   [[nodiscard]] unsigned room_told(NodeNumber at) const noexcept { return room_[at]; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
-  [[nodiscard]] const std::vector<LivePorts>& ports() const noexcept { return ports_; }
+  [[nodiscard]] const std::vector<Tree::Router>& ports() const noexcept { return ports_; }
   [[nodiscard]] LiveTree& tree() noexcept { return tree_; }
   [[nodiscard]] const am::kit::LiveChannel& input(am::kit::InputAt its) const {
     return tree_.router(its.router).inputs[its.input];
@@ -91,7 +91,7 @@ class LiveNetwork final : public LiveTree::Nodes {
     for (am::kit::RouterNumber router = 0; router < ports_.size(); ++router) {
       for (unsigned i = first; i < end; ++i) {
         const am::kit::LiveChannel& its = input({router, i});
-        const unsigned parent = ports_[router].input[i % saved] - first_parent;
+        const unsigned parent = ports_[router].port[i % saved] - first_parent;
         const bool is_up = i < first_parent && !ports_[router].is_lowest() && ports_[router].has(i);
         const std::uint64_t entered =
             is_up ? am::kit::LinkEntry(tree_.router(ports_[router].router[i]).climbed.load()).count(parent)
@@ -103,7 +103,7 @@ class LiveNetwork final : public LiveTree::Nodes {
   }
 
   const NodeNumber nodes_;
-  const std::vector<LivePorts> ports_;
+  const std::vector<Tree::Router> ports_;
   std::vector<Line> memory_;
   std::vector<std::array<std::array<std::atomic<std::uint64_t>, Tree::links>, packets>> counts_;
   std::vector<std::atomic<unsigned>> room_;

@@ -38,7 +38,7 @@ std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber node, unsi
   return [&net, node, steps](Steps::One& one) {
     for (unsigned link = 0; link < Tree::links; ++link) {
       LiveTree::Carrier<Stops>(net.tree(), Stops{&one})
-          .run(LiveTree::input_of(node, link).router, (Requests{1} << live_channels) - 1, steps);
+          .run(LiveTree::entrances(node)[link].router, (Requests{1} << live_channels) - 1, steps);
     }
   };
 }
@@ -48,12 +48,12 @@ TEST(Cm5LiveTree, HasTheNodesAtTheRoutersOfTheTree) {
   for (const NodeNumber nodes : sizes) {
     const Tree tree(nodes == 1 ? 2 : nodes);
     const am::kit::Wiring wiring = tree.wiring(1);
-    EXPECT_EQ(live_ports(nodes).size(), wiring.routers());
+    EXPECT_EQ(live_tree(nodes).routers().size(), wiring.routers());
     for (NodeNumber node = 0; node < nodes; ++node) {
       for (unsigned link = 0; link < Tree::links; ++link) {
         const am::kit::Wire& wire = wiring.wire(wiring.out_of(wiring.node(node))[link]);
-        EXPECT_EQ(LiveTree::input_of(node, link).router, wire.to.part);
-        EXPECT_EQ(LiveTree::input_of(node, link).input, wire.to.port);
+        EXPECT_EQ(LiveTree::entrances(node)[link].router, wire.to.part);
+        EXPECT_EQ(LiveTree::entrances(node)[link].input, wire.to.port);
       }
     }
   }

@@ -33,8 +33,8 @@ struct Machine : test::Interfaces {
     return kernels[0].end_saving();
   }
   bool send(NodeNumber from, NodeNumber to, Word word, Side side = Side::left) {
-    nodes[from].send_first(side, {.length = most_words}, to, word);
-    for (unsigned i = 1; i < most_words; ++i) nodes[from].send_data(side, i);
+    nodes[from].send_first(side, {.length = most_words}, to);
+    for (unsigned i = 0; i < most_words; ++i) nodes[from].send_data(side, i == 0 ? word : i);
     return nodes[from].status(side).send_ok;
   }
 

@@ -32,8 +32,8 @@ TEST(Cm5NetworkInterface, BringsWordsToTheOtherNode) {
       if (length % 2 == 0) {
         EXPECT_TRUE(send(nodes[1], side, header, 19, 100));
       } else {
-        nodes[1].send_first(side, header, 19, 100);
-        for (unsigned i = 1; i < length; ++i) {
+        nodes[1].send_first(side, header, 19);
+        for (unsigned i = 0; i < length; ++i) {
           EXPECT_FALSE(nodes[1].status(side).send_ok) << "a part of a message";
           nodes[1].send_data(side, 100 + i);
         }
