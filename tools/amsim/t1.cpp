@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "amsim/simulation.hpp"
+#include "amsim/t1/experiments.hpp"
+#include "amsim/t1/program_costs.hpp"
+#include "amsim/t1/stencil_step.hpp"
 #include "amsim/trace_file.hpp"
-#include "emulated_hw/t1/programs/experiments.hpp"
-#include "emulated_hw/t1/programs/program_costs.hpp"
-#include "emulated_hw/t1/programs/stencil_step.hpp"
 #include "results/progress.hpp"
 
 namespace amsim::t1 {
@@ -191,7 +191,7 @@ void add_floods(const Network& network, Report& report) {
     cycles.rows.push_back({std::to_string(hops), {}});
     flits.rows.push_back({std::to_string(hops), {}});
     for (const Length& length : lengths) {
-      const Flood flood = am::t1::flood(network.shape, nodes[hops - 1], length.what);
+      const Flood flood = amsim::t1::flood(network.shape, nodes[hops - 1], length.what);
       const double bound = number(slowest_part(length.what));
       const std::string name = "hops_" + std::to_string(hops) + "_words_" + std::to_string(length.words());
       const std::string label = hops_of(hops) + ", " + length.name;

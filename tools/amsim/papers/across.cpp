@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "amsim/papers/four_issues.hpp"
 #include "amsim/papers/sections.hpp"
-#include "emulated_hw/across/four_issues.hpp"
 #include "emulated_hw/across/programs.hpp"
 #include "emulated_hw/cm5/network.hpp"
 

@@ -16,15 +16,15 @@
 #include <vector>
 
 #include "amsim/papers/chapter_7.hpp"
+#include "amsim/papers/life.hpp"
 #include "amsim/papers/sections.hpp"
-#include "emulated_hw/mmachine/programs/life.hpp"
 #include "results/values.hpp"
 
 namespace amsim {
 
 namespace {
 
-using namespace am::mmachine;
+using namespace chapter_7;
 
 constexpr unsigned side = 8;
 constexpr unsigned generations = 1000;

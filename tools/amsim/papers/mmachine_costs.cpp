@@ -8,16 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "amsim/papers/chapter_6/benchmark_programs.hpp"
+#include "amsim/papers/chapter_6/table_6_4.hpp"
 #include "amsim/papers/mmachine_figures.hpp"
 #include "amsim/papers/sections.hpp"
-#include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
-#include "emulated_hw/mmachine/costs/table_6_4.hpp"
 
 namespace amsim {
 
 namespace {
 
-using namespace am::mmachine::costs;
+using namespace chapter_6;
 
 using Table = MMachineTable;
 constexpr std::size_t models = table_6_4.size();

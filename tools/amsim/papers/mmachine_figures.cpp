@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/table_6_4.hpp"
+#include "amsim/papers/chapter_6/table_6_4.hpp"
 
 namespace amsim {
 
 namespace {
 
-using namespace am::mmachine::costs;
+using namespace chapter_6;
 
 using Table = MMachineTable;
 constexpr std::size_t programs = benchmark_programs.size();

@@ -4,16 +4,15 @@
 
 #include <array>
 
+#include "amsim/papers/chapter_6/benchmark_programs.hpp"
+#include "amsim/papers/chapter_6/table_6_4.hpp"
 #include "amsim/simulation.hpp"
-#include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
-#include "emulated_hw/mmachine/costs/table_6_4.hpp"
 
 namespace amsim {
 
 /// By interface and program, in the order of Table 6.4.
-using MMachineTable =
-    std::array<std::array<am::mmachine::costs::Measured, am::mmachine::costs::benchmark_programs.size()>,
-               am::mmachine::costs::table_6_4.size()>;
+using MMachineTable = std::array<std::array<chapter_6::Measured, chapter_6::benchmark_programs.size()>,
+                                 chapter_6::table_6_4.size()>;
 
 void add_mmachine_figures(const MMachineTable& table, Report& report);
 

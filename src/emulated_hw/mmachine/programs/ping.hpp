@@ -1,5 +1,5 @@
 // An empty message there and an empty answer back, between two nodes of an M-Machine that do nothing else. What Table 6.4 calls PING also makes
-// the first and stores the answer: costs/on_machine.cpp.
+// the first and stores the answer: tools/amsim/papers/chapter_6/on_machine.cpp.
 //
 // Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 1.3, 3.1, 7.2.2.
 #pragma once

@@ -5,9 +5,12 @@
 
 #include "emulated_hw/t1/machine.hpp"
 
-namespace am::t1 {
+namespace amsim::t1 {
+
+using namespace am::t1;
+using am::t1::Machine;  // not that of reports
 
 /// Runs until node 0 has heard of all. The machine is new. Throws std::runtime_error when it stands still.
 void run_stencil_step(Machine& machine, const Shape& shape);
 
-}  // namespace am::t1
+}  // namespace amsim::t1

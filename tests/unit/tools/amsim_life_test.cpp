@@ -1,6 +1,6 @@
 // Life on M-Machines of 1, 4, 16 and 64 nodes (thesis, 7.2): the same boards as by the rules alone, the messages that the thesis counts,
 // and what more nodes, latency and occupancy do to its time.
-#include "emulated_hw/mmachine/programs/life.hpp"
+#include "amsim/papers/life.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include "support/cells.hpp"
 #include "support/random.hpp"
 
-namespace life_test {
+namespace amsim_life_test {
 
-using namespace am::mmachine;
+using namespace amsim::chapter_7;
 
 LifeBoard random_board(unsigned side, std::uint64_t seed) {
   test::Random random(seed);
@@ -114,4 +114,4 @@ TEST(Life, WhatCannotBeIsRefused) {
   EXPECT_THROW(Life(LifeBoard(63), {}), std::invalid_argument);
 }
 
-}  // namespace life_test
+}  // namespace amsim_life_test

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace am::mmachine::costs {
+namespace amsim::chapter_6 {
 
 /// How the interface is presented to software.
 enum class Mapping : std::uint8_t {
@@ -57,4 +57,4 @@ constexpr InterfaceModel model_named(std::string_view name) noexcept {
   return model;
 }
 
-}  // namespace am::mmachine::costs
+}  // namespace amsim::chapter_6

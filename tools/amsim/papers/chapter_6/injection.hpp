@@ -11,11 +11,11 @@
 #include <optional>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/parameters.hpp"
-#include "emulated_hw/mmachine/costs/translation.hpp"
+#include "amsim/papers/chapter_6/parameters.hpp"
+#include "amsim/papers/chapter_6/translation.hpp"
 #include "emulated_hw/mmachine/instruction_stream.hpp"
 
-namespace am::mmachine::costs {
+namespace amsim::chapter_6 {
 
 /// Where a word of a message comes from.
 enum class Source : std::uint8_t {
@@ -289,4 +289,4 @@ class Injection {
   Register interface_free_{};  // since when its buffer, port or channel can have another word or message
 };
 
-}  // namespace am::mmachine::costs
+}  // namespace amsim::chapter_6

@@ -1,19 +1,25 @@
-#include "emulated_hw/across/four_issues.hpp"
+#include "amsim/papers/four_issues.hpp"
 
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "amsim/t1/experiments.hpp"
 #include "emulated_hw/across/programs.hpp"
 #include "emulated_hw/cm5/network_context.hpp"
 #include "emulated_hw/cm5/programs/ping.hpp"
 #include "emulated_hw/ncube2/kernel.hpp"
 #include "emulated_hw/ncube2/machine.hpp"
-#include "emulated_hw/t1/programs/experiments.hpp"
 
-namespace am::across {
+namespace amsim {
 
 namespace {
+
+using namespace am::across;
+namespace cm5 = am::cm5;
+namespace ncube2 = am::ncube2;
 
 double number(Cycle cycles) { return static_cast<double>(cycles); }
 
@@ -100,4 +106,4 @@ NetworkSwitch network_switch() {
   return all;
 }
 
-}  // namespace am::across
+}  // namespace amsim

@@ -1,17 +1,17 @@
 // What messages cost on a CNS-1, held to the T1 report's text: on a processor (2.2.1, 3.4, 3.10), over the network, by multicast (3.9);
 // and what programs cost that are made of them.
-#include "emulated_hw/t1/programs/experiments.hpp"
+#include "amsim/t1/experiments.hpp"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <vector>
 
-#include "emulated_hw/t1/programs/program_costs.hpp"
+#include "amsim/t1/program_costs.hpp"
 
-namespace experiments_test {
+namespace amsim_t1_experiments_test {
 
-using namespace am::t1;
+using namespace amsim::t1;
 
 constexpr Send empty{};
 constexpr Send five_words{.scalars = 5};
@@ -191,4 +191,4 @@ TEST(T1TransferCosts, BlocksByHardwareTakeNothingOfHandlersButTheLast) {
       << "3.2: 128 bits a cycle";
 }
 
-}  // namespace experiments_test
+}  // namespace amsim_t1_experiments_test

@@ -11,7 +11,9 @@
 #include "emulated_hw/mmachine/instruction_stream.hpp"
 #include "emulated_hw/mmachine/send_instructions.hpp"
 
-namespace am::mmachine::costs {
+namespace amsim::chapter_6 {
+
+using namespace am::mmachine;
 
 // The M-Machine's own interface, as on the machine.
 inline constexpr Cycle latency_cycles = 11;  ///< printed, 7.2.2: from SEND's issue to MsgHead, to a neighbour
@@ -45,4 +47,4 @@ inline constexpr unsigned operations_per_seed = 3;  ///< calibrated on MM, DIST:
 inline constexpr unsigned block_words = 1024;       ///< printed
 inline constexpr unsigned words_per_packet = 10;    ///< printed: 103 messages, 6.5.4
 
-}  // namespace am::mmachine::costs
+}  // namespace amsim::chapter_6

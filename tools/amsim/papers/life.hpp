@@ -24,7 +24,10 @@
 #include "emulated_hw/mmachine/machine.hpp"
 #include "emulated_hw/mmachine/programs/handlers.hpp"
 
-namespace am::mmachine {
+namespace amsim::chapter_7 {
+
+using namespace am::mmachine;
+using am::mmachine::Machine;  // not that of reports
 
 /// A torus of cells, by y * side + x.
 using LifeBoard = std::vector<std::uint8_t>;
@@ -238,4 +241,4 @@ class Life {
   unsigned until_ = 0;  // the generation to compute
 };
 
-}  // namespace am::mmachine
+}  // namespace amsim::chapter_7

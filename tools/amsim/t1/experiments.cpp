@@ -1,4 +1,4 @@
-#include "emulated_hw/t1/programs/experiments.hpp"
+#include "amsim/t1/experiments.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -6,7 +6,7 @@
 
 #include "emulated_hw/t1/programs/sending.hpp"
 
-namespace am::t1 {
+namespace amsim::t1 {
 
 namespace {
 
@@ -85,10 +85,10 @@ unsigned flits_of(const Send& what) noexcept {
 }
 
 std::vector<NodeNumber> one_at_each_distance(const Mesh::Shape& shape) {
-  const kit::Grid grid = grid_of(shape);
+  const am::kit::Grid grid = grid_of(shape);
   std::vector<NodeNumber> nodes;
   for (NodeNumber node = 1; node < grid.nodes(); ++node) {
-    const unsigned hops = kit::distance(grid, 0, node);
+    const unsigned hops = am::kit::distance(grid, 0, node);
     if (nodes.size() < hops) nodes.resize(hops);
     nodes[hops - 1] = node;
   }
@@ -204,7 +204,7 @@ Distribution send_to_each(const Mesh::Shape& shape, const Patch& patch, const Se
   for (unsigned row = 0; row < patch.rows; ++row) {
     for (unsigned column = 0; column < patch.columns; ++column) nodes.push_back(row * shape.columns + column);
   }
-  const auto hops = [grid = grid_of(shape)](NodeNumber node) { return kit::distance(grid, 0, node); };
+  const auto hops = [grid = grid_of(shape)](NodeNumber node) { return am::kit::distance(grid, 0, node); };
   std::ranges::stable_sort(nodes, std::ranges::greater(), hops);
   nodes.pop_back();  // node 0
   receivers.machine.node(0).run([&](Processor& cpu) -> Program {
@@ -243,4 +243,4 @@ Distribution multicast_round(const Mesh::Shape& shape, const Send& what) {
   return receivers.until(shape.columns);
 }
 
-}  // namespace am::t1
+}  // namespace amsim::t1

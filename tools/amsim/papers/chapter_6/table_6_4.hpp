@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/interface_model.hpp"
+#include "amsim/papers/chapter_6/interface_model.hpp"
 
-namespace am::mmachine::costs {
+namespace amsim::chapter_6 {
 
 struct PrintedRow {
   static constexpr unsigned none = 0;        ///< a dash
@@ -132,4 +132,4 @@ struct GainShares {
           .translation = (only_translation - mm) / gain};
 }
 
-}  // namespace am::mmachine::costs
+}  // namespace amsim::chapter_6

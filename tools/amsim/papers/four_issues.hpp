@@ -2,11 +2,13 @@
 // transfer, synchronization, send failure, virtualization. All are measured on the machines under their clocks.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <string_view>
 
-#include "emulated_hw/across/machine.hpp"
+#include "emulated_hw/kit/cycle.hpp"
 
-namespace am::across {
+namespace amsim {
 
 struct FourIssues {
   double block_word = 0;  ///< of a long block, a word more, from memory to memory
@@ -21,10 +23,10 @@ struct FourIssues {
 
 /// What a CM-5 of 64 nodes takes to swap its data networks for those of another program, in cycles of 25 ns, while all send to all.
 struct NetworkSwitch {
-  Cycle save = 0;            ///< until all that was in the networks is in the kernels' memory
-  Cycle restore = 0;         ///< until it is in the networks again, while users receive
-  std::size_t messages = 0;  ///< that were in the networks
+  am::kit::Cycle save = 0;     ///< until all that was in the networks is in the kernels' memory
+  am::kit::Cycle restore = 0;  ///< until it is in the networks again, while users receive
+  std::size_t messages = 0;    ///< that were in the networks
 };
 [[nodiscard]] NetworkSwitch network_switch();
 
-}  // namespace am::across
+}  // namespace amsim

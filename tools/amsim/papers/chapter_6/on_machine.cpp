@@ -6,12 +6,12 @@
 #include <array>
 #include <stdexcept>
 
-#include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
-#include "emulated_hw/mmachine/costs/parameters.hpp"
+#include "amsim/papers/chapter_6/benchmark_programs.hpp"
+#include "amsim/papers/chapter_6/parameters.hpp"
 #include "emulated_hw/mmachine/machine.hpp"
 #include "emulated_hw/mmachine/programs/handlers.hpp"
 
-namespace am::mmachine::costs {
+namespace amsim::chapter_6 {
 
 namespace {
 
@@ -182,4 +182,4 @@ std::array<Measured, benchmark_programs.size()> run_on_machine() {
   return {ping_on_machine(), calls_on_machine(1), calls_on_machine(dist_messages), blkw_on_machine()};
 }
 
-}  // namespace am::mmachine::costs
+}  // namespace amsim::chapter_6

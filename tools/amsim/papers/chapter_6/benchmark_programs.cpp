@@ -1,14 +1,14 @@
-#include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
+#include "amsim/papers/chapter_6/benchmark_programs.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/injection.hpp"
-#include "emulated_hw/mmachine/costs/parameters.hpp"
-#include "emulated_hw/mmachine/costs/receiver.hpp"
+#include "amsim/papers/chapter_6/injection.hpp"
+#include "amsim/papers/chapter_6/parameters.hpp"
+#include "amsim/papers/chapter_6/receiver.hpp"
 
-namespace am::mmachine::costs {
+namespace amsim::chapter_6 {
 
 namespace {
 
@@ -148,4 +148,4 @@ DispatchParts dispatch_parts(const InterfaceModel& model) {
   return {.swap = brought_in - arrived, .service = answered - brought_in};
 }
 
-}  // namespace am::mmachine::costs
+}  // namespace amsim::chapter_6

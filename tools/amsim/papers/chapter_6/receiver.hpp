@@ -19,12 +19,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/injection.hpp"
-#include "emulated_hw/mmachine/costs/interface_model.hpp"
-#include "emulated_hw/mmachine/costs/parameters.hpp"
+#include "amsim/papers/chapter_6/injection.hpp"
+#include "amsim/papers/chapter_6/interface_model.hpp"
+#include "amsim/papers/chapter_6/parameters.hpp"
 #include "emulated_hw/mmachine/instruction_stream.hpp"
 
-namespace am::mmachine::costs {
+namespace amsim::chapter_6 {
 
 class Receiver {
  public:
@@ -131,4 +131,4 @@ class Receiver {
   bool has_swapped_ = false;  // the dispatcher in, for an earlier message
 };
 
-}  // namespace am::mmachine::costs
+}  // namespace amsim::chapter_6

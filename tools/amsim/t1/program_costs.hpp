@@ -6,7 +6,9 @@
 
 #include "emulated_hw/t1/mesh.hpp"
 
-namespace am::t1 {
+namespace amsim::t1 {
+
+using namespace am::t1;
 
 struct ProgramCosts {
   // Of a handler, in all: dispatch, execution, return (T1 report, 3.9).
@@ -38,4 +40,4 @@ struct TransferCosts {
 [[nodiscard]] TransferCosts get_costs(HandledBy by, Word words);
 [[nodiscard]] TransferCosts put_costs(HandledBy by, Word words);
 
-}  // namespace am::t1
+}  // namespace amsim::t1

@@ -12,10 +12,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "emulated_hw/mmachine/costs/interface_model.hpp"
+#include "amsim/papers/chapter_6/interface_model.hpp"
 #include "emulated_hw/mmachine/instruction_stream.hpp"
 
-namespace am::mmachine::costs {
+namespace amsim::chapter_6 {
+
+using namespace am::mmachine;
 
 /// What Table 6.4 has of a program.
 struct Measured {
@@ -62,4 +64,4 @@ struct DispatchParts {
 };
 [[nodiscard]] DispatchParts dispatch_parts(const InterfaceModel& model);
 
-}  // namespace am::mmachine::costs
+}  // namespace amsim::chapter_6

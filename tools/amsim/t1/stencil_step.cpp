@@ -1,10 +1,10 @@
-#include "emulated_hw/t1/programs/stencil_step.hpp"
+#include "amsim/t1/stencil_step.hpp"
 
 #include <vector>
 
 #include "emulated_hw/t1/programs/sending.hpp"
 
-namespace am::t1 {
+namespace amsim::t1 {
 
 namespace {
 
@@ -23,7 +23,7 @@ class Step {
     for (NodeNumber node = 0; node < machine.nodes(); ++node) {
       for (unsigned port = 1; port < ports; ++port) {
         const NodeNumber neighbour = machine.mesh().grid().neighbour(node, port);
-        if (neighbour != kit::Grid::nowhere) nodes_[node].neighbours.push_back(neighbour);
+        if (neighbour != am::kit::Grid::nowhere) nodes_[node].neighbours.push_back(neighbour);
       }
       machine.node(node).run([this](Processor& cpu) { return compute(cpu, nodes_[node_of(cpu)]); });
     }
@@ -90,4 +90,4 @@ void run_stencil_step(Machine& machine, const Shape& shape) {
   machine.run_or_throw([&] { return step.is_over(); });
 }
 
-}  // namespace am::t1
+}  // namespace amsim::t1

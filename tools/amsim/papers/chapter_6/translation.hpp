@@ -12,11 +12,11 @@
 #include <array>
 #include <cstdint>
 
-#include "emulated_hw/mmachine/costs/interface_model.hpp"
-#include "emulated_hw/mmachine/costs/parameters.hpp"
+#include "amsim/papers/chapter_6/interface_model.hpp"
+#include "amsim/papers/chapter_6/parameters.hpp"
 #include "emulated_hw/mmachine/instruction_stream.hpp"
 
-namespace am::mmachine::costs {
+namespace amsim::chapter_6 {
 
 /// The lookup that finds its address in the table's first entry, an operation at a time: so that a program may place it between its own.
 class Lookup {
@@ -116,4 +116,4 @@ class AddressTranslation {
   unsigned missed_entries_;
 };
 
-}  // namespace am::mmachine::costs
+}  // namespace amsim::chapter_6

@@ -1,15 +1,15 @@
 // The simulation against Table 6.4: each latency in its band, the models in their order, the split of the gain.
-#include "emulated_hw/mmachine/costs/table_6_4.hpp"
+#include "amsim/papers/chapter_6/table_6_4.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
-#include "emulated_hw/mmachine/costs/parameters.hpp"
+#include "amsim/papers/chapter_6/benchmark_programs.hpp"
+#include "amsim/papers/chapter_6/parameters.hpp"
 
-namespace am::mmachine::costs::table_6_4_test {
+namespace amsim::chapter_6::amsim_table_6_4_test {
 
 double latency(std::size_t model, std::size_t program) {
   return static_cast<double>(benchmark_programs[program].run(table_6_4[model].model(), 0).latency);
@@ -114,4 +114,4 @@ TEST(Standing, FiveEntriesAreCalibratedAndNoOther) {
   EXPECT_EQ(entries[Standing::predicted], 24u);
 }
 
-}  // namespace am::mmachine::costs::table_6_4_test
+}  // namespace amsim::chapter_6::amsim_table_6_4_test

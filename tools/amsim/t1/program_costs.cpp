@@ -1,4 +1,4 @@
-#include "emulated_hw/t1/programs/program_costs.hpp"
+#include "amsim/t1/program_costs.hpp"
 
 #include <type_traits>
 
@@ -7,7 +7,7 @@
 #include "emulated_hw/t1/programs/split_c.hpp"
 #include "emulated_hw/t1/programs/tam.hpp"
 
-namespace am::t1 {
+namespace amsim::t1 {
 
 namespace {
 
@@ -111,4 +111,4 @@ TransferCosts put_costs(HandledBy by, Word words) {
       by, [words](auto& transfer, Processor& cpu) { return transfer.bulk_put(cpu, there, 0, words); });
 }
 
-}  // namespace am::t1
+}  // namespace amsim::t1

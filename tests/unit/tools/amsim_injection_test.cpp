@@ -1,14 +1,14 @@
 // How a message goes into the network: through each interface, by the listing in 3.2.3, and with its address translated.
-#include "emulated_hw/mmachine/costs/injection.hpp"
+#include "amsim/papers/chapter_6/injection.hpp"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/parameters.hpp"
+#include "amsim/papers/chapter_6/parameters.hpp"
 
-namespace am::mmachine::costs::injection_test {
+namespace amsim::chapter_6::amsim_injection_test {
 
 constexpr Port processor_buffered = model_named("MM").injection;
 constexpr Port network_streaming = model_named("IRS").injection;
@@ -117,4 +117,4 @@ TEST(Translation, SpillsOnlyWhenRegistersAreFull) {
   EXPECT_GE(full.cycles, empty.cycles + 4 * AddressTranslation::spilled(rpc_words));
 }
 
-}  // namespace am::mmachine::costs::injection_test
+}  // namespace amsim::chapter_6::amsim_injection_test

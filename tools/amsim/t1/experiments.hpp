@@ -7,7 +7,9 @@
 
 #include "emulated_hw/t1/machine.hpp"
 
-namespace am::t1 {
+namespace amsim::t1 {
+
+using namespace am::t1;
 
 // -- on a processor (T1 report, 3.4, 3.8, 3.10) -------------------------------------------------------------------------
 
@@ -69,4 +71,4 @@ struct Distribution {
 /// From node 0 to itself, all the way round its row: "another possibility is to modify the routers".
 [[nodiscard]] Distribution multicast_round(const Mesh::Shape& shape, const Send& what);
 
-}  // namespace am::t1
+}  // namespace amsim::t1
