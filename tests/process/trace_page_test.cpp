@@ -5,7 +5,7 @@
 #include <regex>
 #include <set>
 
-#include "emulated_hw/kit/trace_views.hpp"
+#include "amsim/trace/views.hpp"
 #include "process/command.hpp"
 
 namespace trace_page_test {
@@ -155,7 +155,7 @@ TEST_F(TracePage, IsNotBrokenByNames) {
   trace.does(1, 0, 0, true);
   trace.passes(trace.begins(0, 1, 0), 0, 1, 0, 4);
   trace.ends(9);
-  std::ofstream(in("names.html")) << to_page(trace);
+  std::ofstream(in("names.html")) << amsim::to_page(trace);
   const std::string dom = drawn(in("names.html"), "#t=0&message=0");
   EXPECT_THAT(dom, HasSubstr("&lt;/script&gt;&lt;h2&gt;title"));
   EXPECT_THAT(dom, HasSubstr("message 0: &lt;h2&gt;, node 0"));

@@ -1,6 +1,6 @@
 #include "amsim/trace_file.hpp"
 
-#include "emulated_hw/kit/trace_views.hpp"
+#include "amsim/trace/views.hpp"
 #include "results/output_file.hpp"
 #include "results/usage_error.hpp"
 
@@ -11,9 +11,9 @@ namespace {
 using Form = std::string (*)(const am::kit::Trace& trace);
 
 Form form_of(const std::string& file) {
-  if (file.ends_with(".html")) return am::kit::to_page;
-  if (file.ends_with(".json")) return am::kit::to_json;
-  if (file.ends_with(".svg")) return am::kit::to_picture;
+  if (file.ends_with(".html")) return to_page;
+  if (file.ends_with(".json")) return to_json;
+  if (file.ends_with(".svg")) return to_picture;
   throw results::UsageError(
       "--trace takes a name that ends in .html, for a page, .json, for Perfetto, or .svg, for a still; not "
       "'" +

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <stdexcept>
-#include <variant>
 
 namespace am::kit {
 
@@ -14,15 +12,6 @@ Trace::Trace(const Topology& topology, std::size_t most)
       most_(most),
       last_on_(nodes_ + std::size_t{routers_of(topology)} * ports_, nothing),
       doing_(nodes_) {}
-
-const Grid& Trace::flat_grid(const std::string& what) const {
-  const auto* grid = std::get_if<Grid>(&topology_);
-  if (grid == nullptr || grid->dimensions() > 2)
-    throw std::invalid_argument(
-        what + " shows a grid of one or two dimensions" +
-        (grid == nullptr ? " only" : ", not of " + std::to_string(grid->dimensions())));
-  return *grid;
-}
 
 template <class Record>
 bool Trace::has_room(const std::vector<Record>& records, Cycle now) noexcept {

@@ -1,6 +1,6 @@
 // What a machine did under its clock, cycle by cycle: which messages there were, which link carried which of them when, when they were
-// there, and what nodes did meanwhile. A network and its nodes tell it while they run; trace_views.hpp shows it to
-// people. It knows no machine: kinds of messages and of what nodes do are numbers, whose names its machine gives.
+// there, and what nodes did meanwhile. A network and its nodes tell it while they run; amsim shows it to people
+// (tools/amsim/trace). It knows no machine: kinds of messages and of what nodes do are numbers, whose names its machine gives.
 //
 // A link is an output port of a router, which leads to another or to a node's interface. The way from an interface into its router is one
 // more, `injection`, of which the node stands in the router's place.
@@ -72,8 +72,6 @@ class Trace {
   };
   Names names;
   [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
-  /// What can be drawn. Throws std::invalid_argument, with what it is that draws, where it is no grid of one or two dimensions.
-  [[nodiscard]] const Grid& flat_grid(const std::string& what) const;
   [[nodiscard]] const std::vector<Message>& messages() const noexcept { return messages_; }  ///< by number
   [[nodiscard]] const std::vector<Passage>& passages() const noexcept { return passages_; }  ///< by time
   [[nodiscard]] const std::vector<Arrival>& arrivals() const noexcept { return arrivals_; }  ///< by time

@@ -1,4 +1,4 @@
-#include "emulated_hw/kit/trace_views.hpp"
+#include "amsim/trace/views.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,13 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "amsim/trace/flat_grid.hpp"
 #include "emulated_hw/kit/text.hpp"
 
-namespace am::kit {
+namespace amsim {
 
 namespace {
 
-// As in a page (trace_page_text.hpp): the first is of links that carried nothing.
+using namespace am::kit;
+
+// As in a page (page_text.hpp): the first is of links that carried nothing.
 constexpr std::array<const char*, 9> colours{"#e6eaee", "#c9dff2", "#a9cfee", "#88bce8", "#65a6dc",
                                              "#4691d0", "#2d79bd", "#1b5a98", "#0b3a75"};
 constexpr int cell = 100;
@@ -46,7 +49,7 @@ std::string two_digits(double number) {
 
 class Picture {
  public:
-  explicit Picture(const Trace& trace) : trace_(trace), grid_(trace.flat_grid("a picture")) {
+  explicit Picture(const Trace& trace) : trace_(trace), grid_(flat_grid(trace, "a picture")) {
     std::vector<std::uint64_t> flits(std::size_t{grid_.nodes()} * grid_.ports());
     for (const Trace::Passage& one : trace.passages()) {
       if (one.port != Trace::injection)
@@ -138,6 +141,6 @@ class Picture {
 
 }  // namespace
 
-std::string to_picture(const Trace& trace) { return Picture(trace).text(); }
+std::string to_picture(const am::kit::Trace& trace) { return Picture(trace).text(); }
 
-}  // namespace am::kit
+}  // namespace amsim

@@ -1,9 +1,9 @@
-// What is the same in every page of a trace (trace_views.hpp): how it looks, and the script that draws what the data says.
+// What is the same in every page of a trace (views.hpp): how it looks, and the script that draws what the data says.
 #pragma once
 
 #include <string_view>
 
-namespace am::kit::trace_page {
+namespace amsim::trace_page {
 
 inline constexpr std::string_view before_data = R"page(<!DOCTYPE html>
 <html lang="en">
@@ -452,4 +452,4 @@ document.documentElement.dataset.ready = 'yes';
 </html>
 )page";
 
-}  // namespace am::kit::trace_page
+}  // namespace amsim::trace_page

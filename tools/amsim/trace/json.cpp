@@ -1,4 +1,4 @@
-#include "emulated_hw/kit/trace_views.hpp"
+#include "amsim/trace/views.hpp"
 
 #include <cstddef>
 #include <map>
@@ -7,11 +7,14 @@
 #include <utility>
 #include <variant>
 
+#include "amsim/trace/json_text.hpp"
 #include "emulated_hw/kit/text.hpp"
 
-namespace am::kit {
+namespace amsim {
 
 namespace {
+
+using namespace am::kit;
 
 constexpr unsigned track_of_activities = 1;
 
@@ -141,6 +144,6 @@ class Events {
 
 }  // namespace
 
-std::string to_json(const Trace& trace) { return Events(trace).all(); }
+std::string to_json(const am::kit::Trace& trace) { return Events(trace).all(); }
 
-}  // namespace am::kit
+}  // namespace amsim

@@ -1,14 +1,18 @@
-#include "emulated_hw/kit/trace_views.hpp"
+#include "amsim/trace/views.hpp"
 
 #include <array>
 #include <string_view>
 
+#include "amsim/trace/flat_grid.hpp"
+#include "amsim/trace/json_text.hpp"
+#include "amsim/trace/page_text.hpp"
 #include "emulated_hw/kit/text.hpp"
-#include "emulated_hw/kit/trace_page_text.hpp"
 
-namespace am::kit {
+namespace amsim {
 
 namespace {
+
+using namespace am::kit;
 
 // One after the other; times as the difference to the one before.
 class Numbers {
@@ -60,7 +64,7 @@ std::string activities_of(const Trace& trace) {
 }
 
 std::string data_of(const Trace& trace) {
-  const Grid& grid = trace.flat_grid("a page");
+  const Grid& grid = flat_grid(trace, "a page");
   const auto extent = [&](unsigned d) { return d < grid.dimensions() ? grid.dimension(d).extent : 1; };
   const auto wraps = [&](unsigned d) { return d < grid.dimensions() && grid.dimension(d).wraps; };
   const auto flag = [](bool yes) { return yes ? "true" : "false"; };
@@ -75,8 +79,8 @@ std::string data_of(const Trace& trace) {
 
 }  // namespace
 
-std::string to_page(const Trace& trace) {
+std::string to_page(const am::kit::Trace& trace) {
   return text_of(trace_page::before_data, data_of(trace), trace_page::behind_data);
 }
 
-}  // namespace am::kit
+}  // namespace amsim
