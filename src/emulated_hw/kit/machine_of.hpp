@@ -41,6 +41,8 @@ class MachineOf : public Machine {
     return processors_;
   }
   [[nodiscard]] NodeBell bell(NodeNumber node) noexcept { return awake_.bell(node); }
+  /// A node has nothing to do until that cycle, unless its bell is rung.
+  void sleeps(NodeNumber node, Cycle until) noexcept { awake_.sleeps(node, until); }
   /// A cycle of those that do not sleep; or of all, in that order. `step(node)`: whether that node has nothing to do from now on.
   template <class Step>
   void step_nodes(std::span<const NodeNumber> order, Step step) {
@@ -62,9 +64,10 @@ class MachineOf : public Machine {
     return network;
   }
 
+  [[nodiscard]] bool all_sleep() const override { return awake_.empty(); }
+
  private:
   virtual void add_network_waits(Waits& waits) const = 0;
-  [[nodiscard]] bool all_sleep() const override { return awake_.empty(); }
   [[nodiscard]] bool is_busy_for(Cycle cycles) const override {
     return std::ranges::any_of(processors_, [=](const auto& each) { return each->is_busy_for(cycles); });
   }

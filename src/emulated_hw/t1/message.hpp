@@ -21,6 +21,9 @@ inline constexpr unsigned words_of_header =
 /// Low is for requests, high for replies (3.5).
 enum class Priority : std::uint8_t { low, high };
 constexpr unsigned index(Priority priority) noexcept { return static_cast<unsigned>(priority); }
+constexpr const char* name_of(Priority priority) noexcept {
+  return priority == Priority::high ? "high" : "low";
+}
 
 using Vector = std::array<Word, most_vector>;
 

@@ -14,15 +14,20 @@
 // kernel space begins at 0x80000000, as in MIPS; `rd` is the number of the node; Count is not written.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "emulated_hw/kit/node_set.hpp"
+#include "emulated_hw/kit/text.hpp"
 #include "emulated_hw/t1/message.hpp"
+#include "emulated_hw/t1/nistat.hpp"
 
 namespace am::t1 {
 
@@ -68,6 +73,11 @@ struct Send {
   bool multicast = false;
 };
 
+/// The place in kit::Waits of a message that a node's processor has sent, and the router has not taken.
+[[nodiscard]] inline std::string place_in_interface(kit::NodeNumber node, Priority priority) {
+  return kit::text_of("node ", node, " interface ", name_of(priority));
+}
+
 enum class Event : std::uint8_t { high_message, low_message, timelet, outlet };
 
 class NetworkInterface {
@@ -82,17 +92,82 @@ class NetworkInterface {
   // -- the processor's instructions
 
   /// CFC2. Throws InvalidInstruction where there is no such register.
-  [[nodiscard]] Word cfc2(Register which) const;
+  [[nodiscard]] Word cfc2(Register which) const {
+    switch (which) {
+      case Register::enable:
+        return bit_if(ee_, 1);
+      case Register::nistat:
+        return status();
+      case Register::inh:
+        return message().inh;
+      default:
+        return registers_[place_of(which, "CFC2")];
+    }
+  }
   /// CTC2. What is read-only stays as it is. Throws as cfc2.
-  void ctc2(Register which, Word value);
+  void ctc2(Register which, Word value) {
+    processor_.ring();
+    switch (which) {
+      case Register::count:
+      case Register::niid:
+      case Register::inh:
+        return;
+      case Register::enable:
+        ee_ = (value & 1) != 0;
+        return;
+      case Register::nistat:
+        return set_status(value);
+      default:
+        registers_[place_of(which, "CTC2")] = value;
+    }
+    if (which != Register::timec) return;
+    timelet_wait_ = until_timelet();
+    timelet_pending_ = false;
+    timelet_awaited_ = true;
+  }
   /// The condition that BC2T and BC2F test.
   [[nodiscard]] bool nicond() const noexcept { return nicond_; }
   /// SEND and MCST: the first words of the register set that is visible, and of a vector register as many as `vlr` says. False, and
   /// nicond is clear, when the network does not accept it: nothing has happened. Throws HandlerAddressError, InvalidInstruction.
   bool send(const Send& what, std::uint32_t destination, Address handler, const Vector& vd = {},
-            unsigned vlr = most_vector);
+            unsigned vlr = most_vector) {
+    if (what.scalars > most_scalars)
+      throw InvalidInstruction(kit::text_of("SEND: ", what.scalars, " scalar words, at most 5 are encoded"));
+    if (what.vector && vlr > most_vector)
+      throw InvalidInstruction(kit::text_of("SEND: a vector of ", vlr, " words, a register has 32"));
+    if ((handler & 3) != 0)
+      throw HandlerAddressError(
+          kit::text_of("SEND: the handler's address ", handler, " is not that of a word"));
+    nicond_ = accepts(what.priority);
+    if (!nicond_) return false;
+    Message& message = outgoing_[index(what.priority)].emplace();
+    message.destination = destination;
+    message.handler = handler;
+    message.priority = what.priority;
+    message.multicast = what.multicast;
+    message.kernel = kernel_;
+    message.scalars = static_cast<std::uint8_t>(what.scalars);
+    message.vector = static_cast<std::uint8_t>(what.vector ? vlr : 0);
+    std::copy_n(visible().data.begin(), message.scalars, message.scalar.begin());
+    std::copy_n(vd.begin(), message.vector, message.vector_words.begin());
+    network_.ring();
+    return true;
+  }
   /// HRET: where to go on. Throws InvalidInstruction when no event is to be left, by EE and LPEE.
-  Address hret();
+  Address hret() {
+    const Level leaving = level();
+    if (leaving == computation)
+      throw InvalidInstruction("HRET: EE and LPEE are set, so no event is to be left");
+    const Running left = std::exchange(running_[leaving], {});
+    if (left.kernel) kernel_ = *left.kernel;
+    if (leaving == high) {
+      ee_ = true;
+      return at(Register::hpepc);
+    }
+    lpee_ = true;
+    nicond_ = onicond_;
+    return at(Register::lpepc);
+  }
 
   /// $4 to $9, $29 and $vr1 as they are visible, by EE and LPEE (A.10).
   [[nodiscard]] RegisterSet& visible() noexcept { return sets_[level()]; }
@@ -103,7 +178,16 @@ class NetworkInterface {
   // -- events
 
   /// The event that is to come before the next instruction, if any: high messages, then low ones, timelets, outlets (A.9).
-  [[nodiscard]] std::optional<Event> next_event() const noexcept;
+  [[nodiscard]] std::optional<Event> next_event() const noexcept {
+    if (!ee_) return std::nullopt;
+    const std::uint32_t enabled = pending() & masks_ << nistat::masks_below_pending;
+    if ((enabled & nistat::hpmp) != 0) return Event::high_message;
+    if (!lpee_) return std::nullopt;
+    if ((enabled & nistat::lpmp) != 0) return Event::low_message;
+    if ((enabled & nistat::tp) != 0) return Event::timelet;
+    if ((enabled & nistat::op) != 0) return Event::outlet;
+    return std::nullopt;
+  }
   struct Entry {
     Event event;
     Address handler;
@@ -113,7 +197,25 @@ class NetworkInterface {
         refused{};  ///< why the hardware did not handle the message, if it is one that it might have
   };
   /// The event that next_event() says begins: `pc` is the instruction to go on with afterwards.
-  Entry enter(Address pc);
+  Entry enter(Address pc) {
+    const std::optional<Event> event = next_event();
+    if (!event) throw InvalidInstruction("no event is to come");
+    if (*event == Event::high_message) {
+      at(Register::hpepc) = pc;
+      ee_ = false;
+      return entry(*event, begin_message(Priority::high), refused_[index(Priority::high)]);
+    }
+    at(Register::lpepc) = pc;
+    onicond_ = nicond_;
+    lpee_ = false;
+    running_[low] = {};
+    if (*event == Event::low_message)
+      return entry(*event, begin_message(Priority::low), refused_[index(Priority::low)]);
+    if (*event == Event::outlet) return entry(*event, at(Register::outh));
+    timelet_pending_ = false;
+    timelet_awaited_ = false;
+    return entry(*event, at(Register::timeh));
+  }
 
   // -- the clock and the network
 
@@ -140,7 +242,12 @@ class NetworkInterface {
   [[nodiscard]] const std::optional<Message>& outgoing(Priority priority) const noexcept {
     return is_turn_of_answer(priority) ? answer_ : outgoing_[index(priority)];
   }
-  void gone(Priority priority) noexcept;
+  void gone(Priority priority) noexcept {
+    const bool was_answer = is_turn_of_answer(priority);
+    (was_answer ? answer_ : outgoing_[index(priority)]).reset();
+    if (priority == Priority::high) answered_last_ = was_answer;
+    processor_.ring();
+  }
   /// Whether a message may be delivered: the one before has been begun with.
   [[nodiscard]] bool has_room(Priority priority) const noexcept {
     return !incoming_[index(priority)].has_value();
@@ -157,7 +264,12 @@ class NetworkInterface {
   /// There are some: from now on messages that name a reserved handler are not events, unless they are refused.
   void add_hardware_handlers() noexcept { has_hardware_handlers_ = true; }
   /// The message that came, if it is theirs: none while Active Messages are disabled, when the default handler takes all (A.2.5).
-  [[nodiscard]] const Message* for_hardware(Priority priority) const noexcept;
+  [[nodiscard]] const Message* for_hardware(Priority priority) const noexcept {
+    const std::optional<Message>& waiting = incoming_[index(priority)];
+    const bool is_theirs = has_hardware_handlers_ && ame_ && waiting &&
+                           waiting->handler >= reserved_handlers && refused_[index(priority)].empty();
+    return is_theirs ? &*waiting : nullptr;
+  }
   /// It has been handled: the next may come.
   void handled(Priority priority) noexcept { incoming_[index(priority)].reset(); }
   /// It is not one that they handle: it is an event like any other, and `why` is what its entry says.
@@ -184,13 +296,51 @@ class NetworkInterface {
     return running_[high].kernel ? running_[high] : running_[low];
   }
   /// Throws InvalidInstruction where Table 1 has none.
-  static std::size_t place_of(Register which, const char* instruction);
+  static std::size_t place_of(Register which, const char* instruction) {
+    using enum Register;
+    const auto number = static_cast<std::size_t>(which);
+    if (which == timeh || which == timec || which == count || (which >= enable && which <= inh))
+      return number;
+    throw InvalidInstruction(kit::text_of(instruction, ": the network interface has no register ", number));
+  }
   [[nodiscard]] Word& at(Register which) noexcept { return registers_[static_cast<std::size_t>(which)]; }
   [[nodiscard]] Word at(Register which) const noexcept { return registers_[static_cast<std::size_t>(which)]; }
-  [[nodiscard]] std::uint32_t pending() const noexcept;
-  [[nodiscard]] Word status() const noexcept;
-  void set_status(Word value) noexcept;
-  [[nodiscard]] Address begin_message(Priority priority);
+  static std::uint32_t bit_if(bool set, std::uint32_t bit) noexcept { return set ? bit : 0; }
+  /// The EP field. A.2.6 says that op is lpa and hpa, A.9.2 that it is lpa alone: the former.
+  [[nodiscard]] std::uint32_t pending() const noexcept {
+    return bit_if(is_event(Priority::high), nistat::hpmp) | bit_if(is_event(Priority::low), nistat::lpmp) |
+           bit_if(accepts(Priority::low) && accepts(Priority::high), nistat::op) |
+           bit_if(timelet_pending_, nistat::tp);
+  }
+  [[nodiscard]] Word status() const noexcept {
+    const std::uint32_t some = pending();
+    return bit_if((some >> nistat::masks_below_pending & masks_) != 0, nistat::pend) |
+           bit_if(nicond_, nistat::nicond) | bit_if(onicond_, nistat::onicond) | some | masks_ |
+           bit_if(lpee_, nistat::lpee) | bit_if(accepts(Priority::high), nistat::hpa) |
+           bit_if(accepts(Priority::low), nistat::lpa) | bit_if(ame_, nistat::ame) | message().about;
+  }
+  void set_status(Word value) noexcept {
+    nicond_ = (value & nistat::nicond) != 0;
+    onicond_ = (value & nistat::onicond) != 0;
+    masks_ = value & nistat::masks;
+    lpee_ = (value & nistat::lpee) != 0;
+    ame_ = (value & nistat::ame) != 0;
+  }
+  /// What it carries goes into the registers of its context, whose other words and temporaries stay what they are.
+  [[nodiscard]] Address begin_message(Priority priority) {
+    std::optional<Message>& waiting = incoming_[index(priority)];
+    const Level context = priority == Priority::high ? high : low;
+    RegisterSet& set = sets_[context];
+    std::copy_n(waiting->scalar.begin(), waiting->scalars, set.data.begin());
+    std::copy_n(waiting->vector_words.begin(), waiting->vector, set.vr1.begin());
+    running_[context] = {std::exchange(kernel_, waiting->kernel), waiting->handler,
+                         bit_if(waiting->multicast, nistat::mcst) |
+                             bit_if(priority == Priority::high, nistat::pri) |
+                             nistat::lengths(waiting->scalars, waiting->vector)};
+    const Address handler = ame_ ? waiting->handler : at(Register::dmh);
+    waiting.reset();
+    return handler;
+  }
   [[nodiscard]] Entry entry(Event event, Address handler, std::string_view refused = {}) const noexcept {
     return {event, handler, is_address_error(handler), refused};
   }

@@ -12,15 +12,15 @@
 // it takes (A.6). A handler's program ends where HRET stands.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "emulated_hw/kit/core.hpp"
 #include "emulated_hw/kit/cycle.hpp"
-#include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/kit/program.hpp"
 #include "emulated_hw/kit/waits.hpp"
 #include "emulated_hw/t1/network_interface.hpp"
@@ -37,26 +37,23 @@ inline constexpr unsigned dispatch = 4;  ///< "3-5 cycles" to the handler's firs
 inline constexpr unsigned hret = 1;      ///< with it "about 5" to receive (3.10)
 }  // namespace costs
 
-class Processor : public kit::Core {
+class Processor : public kit::CoreOf<Processor> {
  public:
-  /// Code at an address. It is called for each run, and lives as long as the processor.
-  using Code = std::function<Program(Processor&)>;
+  explicit Processor(std::uint32_t node) : CoreOf(node, {costs::dispatch, costs::hret}), ni_(node) {}
 
-  explicit Processor(std::uint32_t node) : Core(node, {costs::dispatch, costs::hret}), ni_(node) {}
-
-  /// What is at an address, for messages, timelets and outlets to name.
+  /// What is at an address, for messages, timelets and outlets to name. It is called for each run.
   void place(Address at, Code code) { code_[at] = std::move(code); }
-  /// The computation, once: up to its first wait at once.
-  void run(Code computation);
 
   /// One cycle. Throws what a program throws, and Exception where an event leads to no code: "node 3: address error: ...".
-  void step();
-
-  /// Its machine leaves out cycles in which it has nothing to do, until `bell` is rung; `cycles` is how many the machine has made.
-  void is_stepped_by(const Cycle& cycles, const kit::NodeBell& bell) noexcept {
-    Core::is_stepped_by(cycles);
-    ni_.rings_processor(bell);
+  void step() {
+    catch_up();
+    ni_.tick();
+    if (can_be_preempted() && ni_.next_event()) begin_event();
+    if (Core::step() && ni_.hret() != pc_of(depth()))
+      throw Exception(name() +
+                      ": HRET leaves another event than the one that runs: EE or LPEE is not as it was");
   }
+
   /// So that nothing but time passes here until an event comes.
   [[nodiscard]] bool has_nothing_to_do() const noexcept { return is_idle() && !ni_.next_event(); }
 
@@ -71,7 +68,28 @@ class Processor : public kit::Core {
     return Core::is_busy_for(cycles) || (awaits_timelet() && ni_.timelet_wait() > cycles);
   }
   /// Adds its node as a place, unless its program has ended and nothing is left for it.
-  void add_waits(kit::Waits& waits) const;
+  void add_waits(kit::Waits& waits) const {
+    std::vector<std::string> what, behind;
+    if (is_in_handler()) {
+      what.emplace_back("runs a handler");
+    } else if (!has_ended()) {
+      what.emplace_back("its program goes on, and no message has come for it");
+    }
+    for (const Priority priority : {Priority::high, Priority::low}) {
+      if (!what.empty() && ni_.outgoing(priority)) {
+        what.push_back("a " + std::string(name_of(priority)) +
+                       " message that it has sent does not leave its interface");
+        behind.push_back(place_in_interface(ni_.cfc2(Register::niid), priority));
+      }
+      if (!ni_.has_room(priority))
+        what.push_back("a " + std::string(name_of(priority)) +
+                       " message waits in its interface: such events are masked or disabled");
+    }
+    if (what.empty()) return;
+    std::string line = name() + ": " + what.front();
+    for (std::size_t i = 1; i < what.size(); ++i) line += "; " + what[i];
+    waits.add(name(), std::move(line), std::move(behind));
+  }
 
   /// Count is that of now until the next step.
   [[nodiscard]] NetworkInterface& ni() noexcept {
@@ -108,19 +126,43 @@ class Processor : public kit::Core {
 
   /// Figure 8: ENTER_CRIT, one instruction, EXIT_CRIT, two, and NI_POLL, three, for programs that keep events disabled.
   [[nodiscard]] auto enter_critical() noexcept { return ctc2(Register::enable, 0); }
-  Program exit_critical();
-  Program poll();
+  Program exit_critical() {
+    co_await cycles(1);  // ORI
+    co_await ctc2(Register::enable, 1);
+  }
+  Program poll() {
+    co_await cycles(1);  // ORI
+    co_await ctc2(Register::enable, 1);
+    co_await ctc2(Register::enable, 0);
+  }
 
  private:
   void catch_up() noexcept {
     if (const Cycle cycles = Core::catch_up(); cycles != 0) ni_.tick(cycles);
   }
-  void begin_event();
+  void begin_event() {
+    const NetworkInterface::Entry entry = ni_.enter(pc_of(depth()));
+    const auto code = code_.find(entry.handler);
+    if ((entry.address_error || code == code_.end()) && !entry.refused.empty())
+      throw Exception(name() + ": address error: " + hex(entry.handler) + ": " + std::string(entry.refused));
+    if (entry.address_error)
+      throw Exception(name() + ": address error: " + hex(entry.handler) +
+                      " is no address of code that this mode may run");
+    if (code == code_.end()) throw Exception(name() + ": address error: no code at " + hex(entry.handler));
+    preempt(code->second(*this));
+  }
+  // What LPEPC and HPEPC hold: programs here have no addresses within, so the depth of what is preempted stands for them.
+  static Address pc_of(std::size_t depth) noexcept { return static_cast<Address>(4 * depth); }
+  static std::string hex(Address address) {
+    std::string text = "0x00000000";
+    for (std::size_t i = text.size(); address != 0; address >>= 4)
+      text[--i] = "0123456789abcdef"[address & 15];
+    return text;
+  }
   [[nodiscard]] std::string name() const { return "node " + std::to_string(node()); }
 
   NetworkInterface ni_;
   std::map<Address, Code> code_;
-  Code computation_;
 };
 
 }  // namespace am::t1

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 
 #include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/dimension_order.hpp"
@@ -42,8 +44,18 @@ struct Shape {
   unsigned buffers = default_buffers;    ///< messages in each channel
   unsigned patience = default_patience;  ///< losses until a low message goes before high ones
 };
+inline constexpr unsigned most_patience = 255;
 /// Dimension 0 along a row: node row * columns + column. Throws std::invalid_argument.
-[[nodiscard]] kit::Grid grid_of(const Shape& shape);
+[[nodiscard]] inline kit::Grid grid_of(const Shape& shape) {
+  if (shape.rows == 0 || shape.columns == 0 || shape.rows > most_nodes || shape.columns > most_nodes ||
+      shape.rows * shape.columns > most_nodes)
+    throw std::invalid_argument("t1: a mesh of " + std::to_string(shape.rows) + " rows and " +
+                                std::to_string(shape.columns) + " columns: it has 1 to " +
+                                std::to_string(most_nodes) + " nodes");
+  if (shape.patience > most_patience)
+    throw std::invalid_argument("t1: a patience of " + std::to_string(shape.patience) + ": at most 255");
+  return {{.extent = shape.columns, .wraps = shape.wraps}, {.extent = shape.rows, .wraps = false}};
+}
 
 /// What a router reads of a message.
 struct Header {
@@ -104,8 +116,6 @@ struct Ready {
   kit::Requests low = 0;
   std::array<Way, channels> way;  ///< by input, of those
 };
-
-inline constexpr unsigned most_patience = 255;
 
 /// Which of the messages that are ready leave a router that hands on whole ones; a port carries one at a time.
 ///
