@@ -1,10 +1,11 @@
-// A machine whose nodes are a processor each: those that have nothing to do sleep, until something comes.
+// A machine whose nodes are a processor each, or a chip: those that have nothing to do sleep, until something comes.
 #pragma once
 
 #include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/kit/awake.hpp"
@@ -24,18 +25,24 @@ class MachineOf : public Machine {
     add_network_waits(waits);
     for (const auto& processor : processors_) processor->add_waits(waits);
     const std::string text = waits.text();
-    return text.empty() ? "all programs have ended\n" : text;
+    return text.empty() ? nobody_waits_ : text;
   }
 
  protected:
-  MachineOf(const char* name, NodeNumber nodes) : Machine(name), awake_(nodes) {}
+  /// `nobody_waits`: what who_waits() says where nobody does. Both texts are literals.
+  MachineOf(const char* name, NodeNumber nodes, const char* nobody_waits = "all programs have ended\n")
+      : Machine(name), nobody_waits_(nobody_waits), awake_(nodes) {}
   ~MachineOf() = default;
 
-  /// The next node. `cycles`: that all processors have made; it outlives this.
+  /// The next node.
+  template <class... Args>
+  Processor& add_node(Args&&... args) {
+    return *processors_.emplace_back(std::make_unique<Processor>(std::forward<Args>(args)...));
+  }
+  /// The same, whose idle cycles are left out. `cycles`: that all processors have made; it outlives this.
   template <class... Args>
   void add(const Cycle& cycles, Args&&... args) {
-    processors_.push_back(std::make_unique<Processor>(std::forward<Args>(args)...));
-    processors_.back()->is_stepped_by(cycles);
+    add_node(std::forward<Args>(args)...).is_stepped_by(cycles);
   }
   [[nodiscard]] const std::vector<std::unique_ptr<Processor>>& processors() const noexcept {
     return processors_;
@@ -72,6 +79,7 @@ class MachineOf : public Machine {
     return std::ranges::any_of(processors_, [=](const auto& each) { return each->is_busy_for(cycles); });
   }
 
+  const char* nobody_waits_;
   Awake awake_;
   std::vector<std::unique_ptr<Processor>> processors_;
 };

@@ -23,7 +23,7 @@ class Machine final : public kit::MachineOf<Processor> {
   /// Events of all kinds but outlets are enabled on all nodes. Throws std::invalid_argument.
   explicit Machine(const Mesh::Shape& shape)
       : MachineOf("t1", grid_of(shape).nodes()),
-        mesh_(shape, [this](NodeNumber node) { return &add_node(node); }) {}
+        mesh_(shape, [this](NodeNumber node) { return &add_interface(node); }) {}
 
   /// Handlers in hardware, on all nodes, for as long as it runs: the report leaves them to the implementor (3.9). Once; the memories
   /// are of as many nodes, and outlive it.
@@ -56,7 +56,7 @@ class Machine final : public kit::MachineOf<Processor> {
   }
 
  private:
-  NetworkInterface& add_node(NodeNumber number) {
+  NetworkInterface& add_interface(NodeNumber number) {
     add(cycles_, number);
     NetworkInterface& ni = node(number).ni();
     ni.ctc2(Register::nistat, nistat::lpee | nistat::ame | nistat::hpmm | nistat::lpmm | nistat::tm);
