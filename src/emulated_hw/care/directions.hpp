@@ -8,8 +8,8 @@
 namespace am::care {
 
 /// Where both ways round are as long: up.
-template <class AnyGrid>
-[[nodiscard]] kit::Ports nearer_ports(const AnyGrid& grid, kit::NodeNumber here, kit::NodeNumber there) {
+[[nodiscard]] inline kit::Ports nearer_ports(const kit::Grid& grid, kit::NodeNumber here,
+                                             kit::NodeNumber there) {
   kit::Ports direction = 0;
   for (unsigned d = 0; d < grid.dimensions(); ++d) {
     const auto [extent, wraps] = grid.dimension(d);

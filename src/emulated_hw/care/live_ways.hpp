@@ -55,7 +55,7 @@ class LiveWays {
   }
 
   /// Null: a cube.
-  [[nodiscard]] const kit::Grid* torus() const noexcept { return torus_ ? &torus_->plain() : nullptr; }
+  [[nodiscard]] const kit::Grid* torus() const noexcept { return torus_ ? &*torus_ : nullptr; }
 
   // `here` and `there` differ.
 
@@ -117,7 +117,7 @@ class LiveWays {
 
   const unsigned links_;    // of a router
   const unsigned classes_;  // of channels in order
-  std::optional<kit::MappedGrid> torus_;
+  std::optional<kit::Grid> torus_;
 };
 
 }  // namespace am::care

@@ -67,7 +67,7 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
   }
   /// `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveTorus(const kit::Extents& extents, std::byte* memory, Nodes& nodes)
-      : LiveGrid(grid_of(extents)), LiveEndsNetwork(map().nodes(), LiveGrid::shape(), memory, nodes) {}
+      : LiveGrid(grid_of(extents)), LiveEndsNetwork(grid().nodes(), LiveGrid::shape(), memory, nodes) {}
 
   [[nodiscard]] static constexpr unsigned entrance(kit::NodeNumber /*node*/,
                                                    const LiveMessage& message) noexcept {
@@ -80,12 +80,12 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
   template <class IsGone>
   [[nodiscard]] bool reserve(kit::NodeNumber from, kit::NodeNumber to, IsGone is_gone) noexcept {
     for (kit::NodeNumber at = from; at != to;) {
-      const unsigned port = kit::dimension_order(map(), at, to).port;
+      const unsigned port = kit::dimension_order(grid(), at, to).port;
       if (!take_channel(at, port, from, is_gone)) {
         give_back(from, to, at);
         return false;
       }
-      at = map().neighbour(at, port);
+      at = grid().neighbour(at, port);
     }
     return true;
   }
@@ -100,15 +100,15 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
 
   using LiveGrid::behind;
   [[nodiscard]] kit::RouterNumber feeder(kit::NodeNumber at, unsigned input) const noexcept {
-    return input < live_vcs ? kit::nowhere : map().neighbour(at, input / live_vcs);
+    return input < live_vcs ? kit::nowhere : grid().neighbour(at, input / live_vcs);
   }
   /// What was not written by this network, but scribbled by another, ends where it is, and counts nowhere.
   [[nodiscard]] kit::EndSet ends(kit::NodeNumber at, unsigned /*input*/,
                                  std::uint32_t packet) const noexcept {
     const LiveMessage message = LiveMessage::of(packet);
-    if (message.destination >= map().nodes() || message.source >= map().nodes()) return {};
+    if (message.destination >= grid().nodes() || message.source >= grid().nodes()) return {};
     if (message.destination == at) return {.node = true};
-    const kit::Hop hop = kit::dimension_order(map(), at, message.destination);
+    const kit::Hop hop = kit::dimension_order(grid(), at, message.destination);
     const auto of_class = static_cast<unsigned>(std::countr_zero(hop.classes));
     return {.channels = kit::request(live_channel(hop.port, message.priority, of_class))};
   }
@@ -127,12 +127,12 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
   /// On the links of its way in front of that router.
   void give_back(kit::NodeNumber from, kit::NodeNumber to, kit::NodeNumber until) noexcept {
     for (kit::NodeNumber at = from; at != until;) {
-      const unsigned port = kit::dimension_order(map(), at, to).port;
+      const unsigned port = kit::dimension_order(grid(), at, to).port;
       for (std::atomic<std::uint32_t>& channel : router_at(at).decisions.owners[port]) {
         std::uint32_t its = from + 1;
         if (channel.compare_exchange_strong(its, 0, std::memory_order_acq_rel)) break;
       }
-      at = map().neighbour(at, port);
+      at = grid().neighbour(at, port);
     }
   }
 };

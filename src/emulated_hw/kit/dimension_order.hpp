@@ -17,7 +17,7 @@
 namespace am::kit {
 
 /// How many classes of virtual channels there have to be on such a grid.
-[[nodiscard]] constexpr unsigned vc_classes(const Grid& grid) noexcept {
+[[nodiscard]] inline unsigned vc_classes(const Grid& grid) noexcept {
   for (unsigned d = 0; d < grid.dimensions(); ++d) {
     if (grid.dimension(d).wraps && grid.dimension(d).extent > 1) return 2;
   }
@@ -39,8 +39,7 @@ template <class Tie>
 }
 
 /// The next hop to `there`. The shorter way round; where both are as long, the half of the nodes goes up.
-template <class AnyGrid>
-[[nodiscard]] constexpr Hop dimension_order(const AnyGrid& grid, NodeNumber here, NodeNumber there) noexcept {
+[[nodiscard]] inline Hop dimension_order(const Grid& grid, NodeNumber here, NodeNumber there) noexcept {
   for (unsigned d = 0; d < grid.dimensions(); ++d) {
     const std::uint32_t at = grid.at(here, d);
     const std::uint32_t to = grid.at(there, d);
@@ -55,9 +54,9 @@ template <class AnyGrid>
 
 /// The same with the other classes. It depends on how the packet came here, too: it goes straight on round a ring. Where both ways round
 /// are as long, `toss()` says whether it goes up.
-template <class AnyGrid, class Coin>
-[[nodiscard]] constexpr Hop ring_order(const AnyGrid& grid, NodeNumber here, Came came, NodeNumber there,
-                                       Coin&& toss) noexcept {
+template <class Coin>
+[[nodiscard]] Hop ring_order(const Grid& grid, NodeNumber here, Came came, NodeNumber there,
+                             Coin&& toss) noexcept {
   for (unsigned d = 0; d < grid.dimensions(); ++d) {
     const std::uint32_t at = grid.at(here, d);
     const std::uint32_t to = grid.at(there, d);
@@ -73,7 +72,7 @@ template <class AnyGrid, class Coin>
 }
 
 /// How many channels between routers lie on the way.
-[[nodiscard]] constexpr unsigned distance(const Grid& grid, NodeNumber from, NodeNumber to) noexcept {
+[[nodiscard]] inline unsigned distance(const Grid& grid, NodeNumber from, NodeNumber to) noexcept {
   unsigned hops = 0;
   for (unsigned d = 0; d < grid.dimensions(); ++d) {
     const std::uint32_t at = grid.at(from, d);

@@ -16,6 +16,7 @@
 
 namespace am::kit {
 
+/// Where nodes are and who is next to them is looked up: a division takes longer than all else that a router does.
 class Grid {
  public:
   struct Dimension {
@@ -26,25 +27,35 @@ class Grid {
   static constexpr NodeNumber most_nodes = 1 << 16;
   static constexpr NodeNumber nowhere = kit::nowhere;
 
-  constexpr Grid(std::initializer_list<Dimension> dimensions)
+  Grid(std::initializer_list<Dimension> dimensions)
       : Grid(std::span(dimensions.begin(), dimensions.size())) {}
   /// Throws std::invalid_argument, as the other does.
-  explicit constexpr Grid(std::span<const Dimension> dimensions) {
+  explicit Grid(std::span<const Dimension> dimensions) {
     if (dimensions.size() > most_dimensions) throw std::invalid_argument("a grid has too many dimensions");
     for (const Dimension& dimension : dimensions) {
       if (dimension.extent == 0 || dimension.extent > most_nodes / nodes_)
         throw std::invalid_argument("a grid has no nodes, or too many");
-      stride_[dimensions_] = nodes_;
       dimension_[dimensions_++] = dimension;
       nodes_ *= dimension.extent;
     }
+    for (NodeNumber node = 0; node < nodes_; ++node) {
+      neighbours_.push_back(nowhere);
+      NodeNumber stride = 1;
+      for (const Dimension& dimension : dimensions) {
+        const std::uint32_t here = node / stride % dimension.extent;
+        at_.push_back(here);
+        for (const bool goes_up : {true, false})
+          neighbours_.push_back(next(node, here, stride, dimension, goes_up));
+        stride *= dimension.extent;
+      }
+    }
   }
 
-  [[nodiscard]] constexpr NodeNumber nodes() const noexcept { return nodes_; }
-  [[nodiscard]] constexpr RouterNumber routers() const noexcept { return nodes_; }
-  [[nodiscard]] constexpr unsigned dimensions() const noexcept { return dimensions_; }
-  [[nodiscard]] constexpr const Dimension& dimension(unsigned d) const noexcept { return dimension_[d]; }
-  [[nodiscard]] constexpr unsigned ports() const noexcept { return 1 + 2 * dimensions_; }
+  [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
+  [[nodiscard]] RouterNumber routers() const noexcept { return nodes_; }
+  [[nodiscard]] unsigned dimensions() const noexcept { return dimensions_; }
+  [[nodiscard]] const Dimension& dimension(unsigned d) const noexcept { return dimension_[d]; }
+  [[nodiscard]] unsigned ports() const noexcept { return 1 + 2 * dimensions_; }
   static constexpr unsigned up(unsigned d) noexcept { return 1 + 2 * d; }
   static constexpr unsigned down(unsigned d) noexcept { return 2 + 2 * d; }
   /// The port of the neighbour at which a channel from this port ends.
@@ -53,56 +64,30 @@ class Grid {
   /// Where a node's interface is.
   static constexpr Place place_of(NodeNumber node) noexcept { return {node, 0}; }
 
-  [[nodiscard]] constexpr std::uint32_t at(NodeNumber node, unsigned d) const noexcept {
-    return node / stride_[d] % dimension_[d].extent;
+  [[nodiscard]] std::uint32_t at(NodeNumber node, unsigned d) const noexcept {
+    return at_[node * dimensions_ + d];
   }
   /// Who is next to it, or nowhere. A dimension of extent 1 leads nowhere, one of 2 that wraps has two channels each way.
-  [[nodiscard]] constexpr NodeNumber neighbour(NodeNumber node, unsigned port) const noexcept {
-    if (port == 0) return nowhere;
-    const unsigned d = (port - 1) / 2;
-    const auto [extent, wraps] = dimension_[d];
-    const std::uint32_t here = at(node, d);
-    const bool edge = port == up(d) ? here == extent - 1 : here == 0;
-    if (extent == 1 || (edge && !wraps)) return nowhere;
-    const std::uint32_t there = port == up(d) ? (edge ? 0 : here + 1) : (edge ? extent - 1 : here - 1);
-    return node - here * stride_[d] + there * stride_[d];
+  [[nodiscard]] NodeNumber neighbour(NodeNumber node, unsigned port) const noexcept {
+    return neighbours_[node * ports() + port];
   }
 
  private:
+  /// From a node that is `here` in that dimension.
+  static NodeNumber next(NodeNumber node, std::uint32_t here, NodeNumber stride, const Dimension& dimension,
+                         bool goes_up) noexcept {
+    const auto [extent, wraps] = dimension;
+    const bool edge = here == (goes_up ? extent - 1 : 0);
+    if (extent == 1 || (edge && !wraps)) return nowhere;
+    const std::uint32_t there = goes_up ? (edge ? 0 : here + 1) : (edge ? extent - 1 : here - 1);
+    return node - here * stride + there * stride;
+  }
+
   std::array<Dimension, most_dimensions> dimension_{};
-  std::array<NodeNumber, most_dimensions> stride_{};
   unsigned dimensions_ = 0;
   NodeNumber nodes_ = 1;
-};
-
-/// The same, looked up: a division takes longer than all else that a router does.
-class MappedGrid {
- public:
-  explicit MappedGrid(const Grid& grid)
-      : grid_(grid),
-        at_(std::size_t{grid.nodes()} * grid.dimensions()),
-        neighbours_(std::size_t{grid.nodes()} * grid.ports()) {
-    for (NodeNumber node = 0; node < grid.nodes(); ++node) {
-      for (unsigned d = 0; d < grid.dimensions(); ++d) at_[node * grid.dimensions() + d] = grid.at(node, d);
-      for (unsigned port = 0; port < grid.ports(); ++port)
-        neighbours_[node * grid.ports() + port] = grid.neighbour(node, port);
-    }
-  }
-  [[nodiscard]] const Grid& plain() const noexcept { return grid_; }
-  [[nodiscard]] NodeNumber nodes() const noexcept { return grid_.nodes(); }
-  [[nodiscard]] unsigned dimensions() const noexcept { return grid_.dimensions(); }
-  [[nodiscard]] const Grid::Dimension& dimension(unsigned d) const noexcept { return grid_.dimension(d); }
-  [[nodiscard]] std::uint32_t at(NodeNumber node, unsigned d) const noexcept {
-    return at_[node * grid_.dimensions() + d];
-  }
-  [[nodiscard]] NodeNumber neighbour(NodeNumber node, unsigned port) const noexcept {
-    return neighbours_[node * grid_.ports() + port];
-  }
-
- private:
-  const Grid grid_;
-  std::vector<std::uint32_t> at_;
-  std::vector<NodeNumber> neighbours_;
+  std::vector<std::uint32_t> at_;       // by node and dimension
+  std::vector<NodeNumber> neighbours_;  // by node and port
 };
 
 }  // namespace am::kit

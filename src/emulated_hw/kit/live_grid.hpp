@@ -23,14 +23,13 @@ struct Extents {
 template <unsigned vcs, unsigned interface_input>
 class LiveGrid {
  public:
-  [[nodiscard]] const Grid& grid() const noexcept { return grid_.plain(); }
+  [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
 
  protected:
   /// Dimension 0 of the grid is along a row.
   explicit LiveGrid(const Grid& grid) : grid_(grid) {}
   ~LiveGrid() = default;
 
-  [[nodiscard]] const MappedGrid& map() const noexcept { return grid_; }
   /// For LiveNetwork: Extents.
   [[nodiscard]] std::uint32_t shape() const noexcept {
     return grid_.dimension(1).extent | grid_.dimension(0).extent << 16;
@@ -47,7 +46,7 @@ class LiveGrid {
   }
 
  private:
-  const MappedGrid grid_;
+  const Grid grid_;
 };
 
 }  // namespace am::kit

@@ -48,7 +48,6 @@ std::uint64_t spread(std::uint64_t a, std::uint64_t b) noexcept {
 
 TextbookNetwork::TextbookNetwork(const Topology& topology, const Options& options)
     : NodePort(topology, {"packet"}, {}),
-      ways_(fast(topology)),
       shape_(shape_of(topology, options)),
       nodes_(nodes()),
       node_credits_(nodes()),
@@ -209,12 +208,12 @@ void TextbookNetwork::step(std::span<const RouterNumber> order) {
   senders_.for_each([this](NodeNumber node) { send(node); });
   Slot& slot = in(now_);
   std::visit(
-      [&](const auto& topology, auto& all) {
+      [&](const auto& one, auto& all) {
         if (order.empty())
-          slot.to_step.for_each([&](RouterNumber router) { step(topology, router, all[router]); });
-        for (const RouterNumber router : order) step(topology, router, all[router]);
+          slot.to_step.for_each([&](RouterNumber router) { step(one, router, all[router]); });
+        for (const RouterNumber router : order) step(one, router, all[router]);
       },
-      ways_, routers_);
+      topology(), routers_);
   slot.to_step.clear();
   slot.to_take.for_each([&](NodeNumber node) { slot.to_node[node] = {}; });
   slot.to_take.clear();

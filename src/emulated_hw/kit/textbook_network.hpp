@@ -147,7 +147,6 @@ class TextbookNetwork final : public NodePort {
   template <class Router>
   void add_who_waits(const Router& router, RouterNumber number, unsigned input, Waits& waits) const;
 
-  const FastTopology ways_;
   const RouterShape shape_;
   std::array<std::uint32_t, 4> vcs_of_{};  // by the classes that a packet may take
   Cycle now_ = 0;

@@ -19,13 +19,6 @@
 namespace am::kit {
 
 using Topology = std::variant<Grid, Hypercube, FatTree>;
-/// The same for whoever asks for next hops all the time.
-using FastTopology = std::variant<MappedGrid, Hypercube, FatTree>;
-[[nodiscard]] inline FastTopology fast(const Topology& topology) {
-  if (const auto* grid = std::get_if<Grid>(&topology)) return MappedGrid(*grid);
-  if (const auto* cube = std::get_if<Hypercube>(&topology)) return *cube;
-  return std::get<FatTree>(topology);
-}
 
 inline constexpr std::array<std::string_view, 4> topologies{"mesh", "torus", "hypercube", "fattree"};
 /// BookSim2's names: mesh and torus of k^n nodes, fattree of k^n, and hypercube of 2^n. Throws std::invalid_argument.
@@ -42,7 +35,7 @@ inline constexpr std::array<std::string_view, 4> topologies{"mesh", "torus", "hy
 
 /// The next hop of a packet to `there`. `random()` is called where there is more than one way, and gives any number of 32 bits.
 template <class Random>
-[[nodiscard]] Hop next_hop(const MappedGrid& grid, RouterNumber here, Came came, NodeNumber there,
+[[nodiscard]] Hop next_hop(const Grid& grid, RouterNumber here, Came came, NodeNumber there,
                            Random&& random) noexcept {
   return ring_order(grid, here, came, there, [&] { return random() >> 31 == 0; });
 }

@@ -123,7 +123,7 @@ class LiveMesh final : public kit::LiveGrid<most_channels, going_back>,
   /// Of the nodes of live_grid(). Throws as that. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveMesh(unsigned rows, unsigned columns, std::byte* memory, Nodes& nodes)
       : LiveGrid(live_grid(rows, columns)),
-        LiveNetwork(map().nodes(), LiveGrid::shape(), memory),
+        LiveNetwork(grid().nodes(), LiveGrid::shape(), memory),
         nodes_(nodes) {}
 
   // By the node itself, one thread at a time.
@@ -201,12 +201,12 @@ class LiveMesh final : public kit::LiveGrid<most_channels, going_back>,
 
   /// It was written by this network, and not scribbled by another: then it is at its end here, and does not count.
   [[nodiscard]] bool is_whole(const LiveMessage& message) const noexcept {
-    return message.destination < map().nodes() && message.source < map().nodes() &&
+    return message.destination < grid().nodes() && message.source < grid().nodes() &&
            !(message.is_back && message.priority() == Priority::p0);
   }
   /// By which it leaves; 0: it is there.
   [[nodiscard]] unsigned port_of(NodeNumber at, const LiveMessage& message) const noexcept {
-    return is_whole(message) ? kit::dimension_order(map(), at, message.destination).port : 0;
+    return is_whole(message) ? kit::dimension_order(grid(), at, message.destination).port : 0;
   }
   static constexpr Counted counted_as(const LiveMessage& message) noexcept {
     if (message.is_back) return message.was_ordered ? Counted::back : Counted::back_unordered;

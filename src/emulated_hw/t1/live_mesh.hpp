@@ -84,7 +84,7 @@ class LiveMesh final : public kit::LiveGrid<vcs, answers>, public kit::LiveNetwo
   /// Its channels hold default_buffers messages. Throws std::invalid_argument. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveMesh(const Shape& shape, std::byte* memory, Nodes& nodes)
       : LiveGrid(grid_of(shape)),
-        LiveNetwork(map().nodes(), LiveGrid::shape(), memory),
+        LiveNetwork(grid().nodes(), LiveGrid::shape(), memory),
         patience_(shape.patience),
         nodes_(nodes) {}
 
@@ -148,7 +148,7 @@ class LiveMesh final : public kit::LiveGrid<vcs, answers>, public kit::LiveNetwo
   /// One that was not written by this, but scribbled by another, is at its end here, and does not count.
   [[nodiscard]] Carried carried(NodeNumber at, std::uint32_t packet) const noexcept {
     const Carried message = Carried::of(packet);
-    const bool is_one = message.destination < map().nodes() && message.source < map().nodes() &&
+    const bool is_one = message.destination < grid().nodes() && message.source < grid().nodes() &&
                         !(message.multicast && message.who != For::processor);
     return is_one ? message : Carried{.destination = at, .source = at, .counts = false};
   }
@@ -186,7 +186,7 @@ class LiveMesh final : public kit::LiveGrid<vcs, answers>, public kit::LiveNetwo
   [[nodiscard]] kit::LiveEnds<End> ends(const Carrier& /*carrier*/, NodeNumber at, unsigned input,
                                         const kit::LiveChannel::First& first, unsigned /*way*/) const {
     const Carried message = carried(at, first.packet);
-    const Way way = way_of(map(), at, input, header_of(message));
+    const Way way = way_of(grid(), at, input, header_of(message));
     kit::LiveEnds<End> ends(end(at, way.output[0], input, message, first.packet));
     if (way.count == 2) ends.add(end(at, way.output[1], input, message, first.packet));
     return ends;
@@ -198,7 +198,7 @@ class LiveMesh final : public kit::LiveGrid<vcs, answers>, public kit::LiveNetwo
     const auto see = carrier.see();
     const auto first = [&](unsigned input) { return carried(at, now.firsts[input].packet); };
     t1::decide(
-        map(), at, occupied, ~kit::Ports{0}, ~kit::Ports{0}, router.decisions, patience_,
+        grid(), at, occupied, ~kit::Ports{0}, ~kit::Ports{0}, router.decisions, patience_,
         [&](unsigned input) -> std::optional<Header> {
           now.firsts[input] = router.inputs[input].first(see);
           if (!now.firsts[input].is_there) return std::nullopt;

@@ -80,7 +80,7 @@ class Mesh {
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
 
-  [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_.plain(); }
+  [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_; }
   [[nodiscard]] Cycle now() const noexcept { return now_; }
   /// One cycle. `order`: if given, all nodes, in the order in which they are stepped.
   void step(std::span<const NodeNumber> order = {}) {
@@ -324,7 +324,7 @@ class Mesh {
   }
 
   const Shape shape_;
-  const kit::MappedGrid grid_;
+  const kit::Grid grid_;
   std::vector<NetworkInterface*> interfaces_;
   std::vector<Router> routers_;
   kit::DelayLine<Credit> credits_{most_delay};

@@ -69,8 +69,7 @@ struct Hop {
   unsigned vc_class;
 };
 // A multicast keeps its direction, also where the other one would be as short: it may be on its way round to its sender.
-template <class Grid>
-constexpr Hop next_hop(const Grid& grid, NodeNumber here, unsigned in, const Header& message) noexcept {
+inline Hop next_hop(const kit::Grid& grid, NodeNumber here, unsigned in, const Header& message) noexcept {
   const NodeNumber there = message.destination;
   const bool all_the_way = message.multicast && here == there && in == 0 && grid.dimension(0).wraps &&
                            grid.dimension(0).extent > 1;
@@ -96,8 +95,7 @@ struct Way {
     return std::span(output).first(count);
   }
 };
-template <class Grid>
-constexpr Way way_of(const Grid& grid, NodeNumber here, unsigned input, const Header& message) noexcept {
+inline Way way_of(const kit::Grid& grid, NodeNumber here, unsigned input, const Header& message) noexcept {
   Way way{};
   const auto add = [&](unsigned port, unsigned vc_class) {
     way.ports |= kit::port_bit(port);
@@ -192,8 +190,8 @@ class Turns {
 /// One decision. Of the inputs `occupied`, by channel, header(input) is that of the first message, or none if it cannot go yet;
 /// has_room(input, output) says whether it may go there, and refused(input, output) is told when it may not. start(input, way) is
 /// called for each message that goes now; `from` and `to` are the ports that carry nothing.
-template <class Grid, class Count, class GetHeader, class HasRoom, class Refused, class Start>
-void decide(const Grid& grid, NodeNumber here, kit::Requests occupied, kit::Ports from, kit::Ports to,
+template <class Count, class GetHeader, class HasRoom, class Refused, class Start>
+void decide(const kit::Grid& grid, NodeNumber here, kit::Requests occupied, kit::Ports from, kit::Ports to,
             Turns<Count>& turns, unsigned patience, GetHeader header, HasRoom has_room, Refused refused,
             Start start) {
   const auto is_ready = [&](unsigned input, Way& way) {
