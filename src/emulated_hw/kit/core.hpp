@@ -7,10 +7,13 @@
 // A machine's processor derives from it: it says what preempts, and names its instructions by instruction().
 #pragma once
 
+#include <algorithm>
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -69,7 +72,11 @@ class Core {
   /// Nothing but time passes here until a handler preempts.
   [[nodiscard]] bool is_idle() const noexcept { return !is_in_handler() && !contexts_.front().is_busy(); }
   /// It is in a step of more than so many cycles.
-  [[nodiscard]] bool is_busy_for(Cycle cycles) const noexcept;
+  [[nodiscard]] bool is_busy_for(Cycle cycles) const noexcept {
+    return std::ranges::any_of(contexts_, [&](const Context& context) {
+      return context.is_busy() && context.step.cycles + context.step.accesses > cycles;
+    });
+  }
   /// Tells it from now on what it does, until it is told otherwise. It outlives that.
   void record(Trace* trace) noexcept { trace_ = trace; }
   /// Its machine leaves out cycles in which it is idle; `cycles` is how many the machine has made.
@@ -86,13 +93,40 @@ class Core {
   ~Core() = default;
 
   /// The computation, once: up to its first wait at once. Throws std::logic_error.
-  void compute(Program program);
+  void compute(Program program) {
+    Context& computation = contexts_.front();
+    if (computation.program || spent_.all != 0) throw std::logic_error("a processor has one computation");
+    computation.program.emplace(std::move(program));
+    computation.goes_on = computation.program->begin();
+    go_on();
+  }
   [[nodiscard]] bool can_be_preempted() const noexcept { return contexts_.back().can_be_preempted; }
   [[nodiscard]] std::size_t depth() const noexcept { return contexts_.size(); }
   /// A handler comes on top: in step(), before that of the core.
-  void preempt(Program handler);
+  void preempt(Program handler) {
+    Context& context = contexts_.emplace_back();
+    context.program.emplace(std::move(handler));
+    context.goes_on = context.program->begin();
+    context.doing = Doing::dispatching;
+    context.begin({.cycles = costs_.dispatch, .atomic = true});
+  }
   /// One cycle. Whether a handler has returned in it. Throws what programs throw.
-  bool step();
+  bool step() {
+    Context& running = contexts_.back();
+    ++spent_.all;
+    ++account(running);
+    if (!running.is_busy()) return false;
+    if (trace_ != nullptr) [[unlikely]] {
+      const bool anew = running.step.special && running.cycles == running.step.cycles;
+      trace_->does(node_, static_cast<unsigned>(activity(running)), spent_.all - 1, anew);
+    }
+    running.can_be_preempted = !running.step.atomic;
+    if (running.cycles != 0) return --running.cycles == 0 && running.accesses == 0 && go_on();
+    running.can_be_preempted = false;  // in the middle of an access
+    if (!memory_->is_asked_by(user_))
+      memory_->ask(user_, running.accesses == running.step.accesses ? costs_.access : costs_.next_access);
+    return false;
+  }
   /// What has halted, by a step of nothing, goes on.
   void resume_if_halted() {
     if (!has_ended() && is_idle()) go_on();
@@ -109,10 +143,19 @@ class Core {
     if (--running.accesses == 0) go_on();
   }
   /// How many cycles were left out since the last step; they count as idle now.
-  Cycle catch_up() noexcept;
+  Cycle catch_up() noexcept {
+    if (cycles_of_machine_ == nullptr || spent_.all >= *cycles_of_machine_) return 0;
+    const Cycle left_out = *cycles_of_machine_ - spent_.all;
+    spent_.all += left_out;
+    spent_.idle += left_out;
+    return left_out;
+  }
   [[nodiscard]] const Spent& counts() const noexcept { return spent_; }
   [[nodiscard]] NodeNumber node() const noexcept { return node_; }
-  void wait(std::coroutine_handle<> who, const Step& step) noexcept;
+  void wait(std::coroutine_handle<> who, const Step& step) noexcept {
+    contexts_.back().goes_on = who;
+    contexts_.back().begin(step);
+  }
 
  private:
   enum class Doing : std::uint8_t { program, dispatching, returning };
@@ -133,9 +176,35 @@ class Core {
     }
   };
 
-  [[nodiscard]] Activity activity(const Context& running) const noexcept;
-  std::uint64_t& account(const Context& running) noexcept;
-  bool go_on();
+  [[nodiscard]] Activity activity(const Context& running) const noexcept {
+    if (running.doing == Doing::dispatching) return Activity::dispatching;
+    if (running.doing == Doing::returning) return Activity::returning;
+    if (running.step.special) return Activity::special;
+    return is_in_handler() ? Activity::handling : Activity::computing;
+  }
+  std::uint64_t& account(const Context& running) noexcept {
+    if (running.doing != Doing::program) return spent_.dispatching;
+    if (is_in_handler()) return spent_.handling;
+    return running.is_busy() ? spent_.computing : spent_.idle;
+  }
+  /// The program that waited does what its time was for, and all up to its next wait, which begins with the next cycle. Whether that was a
+  /// handler's return instead.
+  bool go_on() {
+    Context& running = contexts_.back();
+    if (running.doing == Doing::returning) {
+      contexts_.pop_back();
+      return true;
+    }
+    running.doing = Doing::program;
+    running.begin({});
+    running.goes_on.resume();
+    if (!running.program->has_ended()) return false;
+    running.program.reset();
+    if (!is_in_handler()) return false;
+    running.doing = Doing::returning;
+    running.begin({.cycles = costs_.handler_return, .atomic = true});
+    return false;
+  }
 
   const NodeNumber node_;
   const Costs costs_;

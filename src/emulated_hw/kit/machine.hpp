@@ -8,7 +8,9 @@
 // So nodes that compute do not count as standing still, where they say so by a step of more than `patience` cycles, or are given more of it.
 #pragma once
 
+#include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include "emulated_hw/kit/cycle.hpp"
@@ -59,8 +61,22 @@ class Machine {
   /// A node is in something that takes longer than so many cycles, and is sure to come to its end.
   [[nodiscard]] virtual bool is_busy_for(Cycle cycles) const = 0;
 
-  [[nodiscard]] bool cannot_go_on(Cycle patience);
-  [[noreturn]] void throw_who_waits() const;
+  [[nodiscard]] bool cannot_go_on(Cycle patience) {
+    constexpr Cycle while_programs_run = 100;  // times as long
+    const Cycle quiet = std::min(now() - busy_at_, still_for());
+    if (quiet <= patience) return false;
+    if (all_sleep()) return true;
+    if (!messages_are_under_way() && quiet <= while_programs_run * patience) return false;
+    if (!is_busy_for(patience)) return true;
+    busy_at_ = now();
+    return false;
+  }
+  [[noreturn]] void throw_who_waits() const {
+    throw std::runtime_error(
+        std::string(name_) +
+        (messages_are_under_way() ? ": nothing has moved for " : ": no message has been under way for ") +
+        std::to_string(still_for()) + " cycles:\n" + who_waits());
+  }
 
   const char* name_;
   Cycle busy_at_ = 0;  // when the run began, or a node was last known to compute
