@@ -15,11 +15,18 @@
 namespace am::networks {
 
 bool has_own_routers(std::string_view machine) noexcept {
-  return std::ranges::count(kit::topologies, machine) == 0;
+  return std::ranges::count(machines, machine, &Own::name) != 0;
+}
+
+std::vector<std::string_view> names() {
+  std::vector<std::string_view> all(machines.size());
+  std::ranges::transform(machines, all.begin(), &Own::name);
+  all.insert(all.end(), kit::topologies.begin(), kit::topologies.end());
+  return all;
 }
 
 std::unique_ptr<kit::NodePort> network_of(const Which& which) {
-  static_cast<void>(kit::index_of_name("a network", which.machine, machines));
+  static_cast<void>(kit::index_of_name("a network", which.machine, names()));
   if (!has_own_routers(which.machine))
     return std::make_unique<kit::TextbookNetwork>(kit::topology_named(which.machine, which.k, which.n),
                                                   which.textbook);

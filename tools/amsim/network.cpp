@@ -10,6 +10,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "amsim/network/load_curve.hpp"
 #include "amsim/simulation.hpp"
 #include "amsim/trace_file.hpp"
+#include "emulated_hw/kit/names.hpp"
 #include "results/pinning.hpp"
 #include "results/progress.hpp"
 
@@ -246,25 +248,31 @@ Report simulate(const Options& options) {
   return report;
 }
 
+const std::string meaning =
+    "latency against load in meshes, tori, hypercubes and fat trees of the textbook router, and in the "
+    "networks of " +
+    am::kit::listed(am::networks::machines, " and ", &am::networks::Own::title);
+const std::string meaning_of_topology =
+    "of textbook routers: " + am::kit::listed(am::kit::topologies, " or ") + " [list]";
+const std::string meaning_of_machine =
+    "in place of topology: " + names_of_own(", ") + ", or a topology of textbook routers [list]";
+const std::string meaning_of_channel =
+    "of " + names_of_own(" and ") + ", which packets take; else the first [list]";
+
 }  // namespace
 
 const Simulation simulation{
     .name = "network",
-    .meaning =
-        "latency against load in meshes, tori, hypercubes and fat trees of the textbook router, and in the "
-        "networks of the T1, the M-Machine, the nCUBE/2, the CM-5, CARE and the iWarp",
+    .meaning = meaning.c_str(),
     .run = simulate,
     .has_trace = true,
     .usual_seeds = 11,
     .parameters =
         {{"k", "8", "extent of a dimension; a hypercube, ncube2 and cm5 take none [list]"},
          {"n", "2", "dimensions, or levels of a tree [list]"},
-         {"topology", "mesh,torus", "of textbook routers: mesh, torus, hypercube or fattree [list]"},
-         {"machine", "",
-          "in place of topology: t1, mmachine, ncube2, cm5, care, iwarp, or a topology of textbook routers "
-          "[list]"},
-         {"channel", "",
-          "of t1, mmachine, ncube2, cm5, care and iwarp, which packets take; else the first [list]"},
+         {"topology", "mesh,torus", meaning_of_topology.c_str()},
+         {"machine", "", meaning_of_machine.c_str()},
+         {"channel", "", meaning_of_channel.c_str()},
          {"traffic", "uniform,transpose",
           "uniform, transpose, neighbor, hotspot, bitcomp, bitrev, shuffle, tornado or randperm [list]"},
          {"num_vcs", "1,4", "virtual channels of a link [list]"},

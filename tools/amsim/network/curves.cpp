@@ -5,9 +5,9 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <span>
 #include <string_view>
 
+#include "emulated_hw/kit/names.hpp"
 #include "results/no_such.hpp"
 #include "results/pinning.hpp"
 
@@ -43,11 +43,12 @@ std::vector<std::string> machines_of(const Parameters& parameters) {
   if (by_machine && parameters.is_given("topology"))
     throw UsageError("machine says the topology, too: one of both is enough");
   std::vector<std::string> machines = parameters[by_machine ? "machine" : "topology"].words();
-  const std::span<const std::string_view> known =
-      by_machine ? std::span<const std::string_view>(am::networks::machines) : am::kit::topologies;
+  const std::vector<std::string_view> known =
+      by_machine ? am::networks::names()
+                 : std::vector<std::string_view>(am::kit::topologies.begin(), am::kit::topologies.end());
   for (const std::string& machine : machines) {
     if (std::ranges::count(known, machine) == 0)
-      throw UsageError(no_such(by_machine ? "machine" : "topology", machine, {known.begin(), known.end()}));
+      throw UsageError(no_such(by_machine ? "machine" : "topology", machine, known));
   }
   const auto is_own = [](const std::string& machine) { return am::networks::has_own_routers(machine); };
   for (const char* name : {"num_vcs", "vc_buf_size", "routing_delay"}) {
@@ -56,7 +57,7 @@ std::vector<std::string> machines_of(const Parameters& parameters) {
                        " are as its paper has them");
   }
   if (parameters.is_given("channel") && std::ranges::none_of(machines, is_own))
-    throw UsageError("channel is for t1, mmachine, ncube2, cm5, care and iwarp");
+    throw UsageError("channel is for " + names_of_own(" and "));
   return machines;
 }
 
@@ -99,6 +100,10 @@ void add_curves(const Curve& curve, const Parameters& parameters, std::vector<Cu
 }
 
 }  // namespace
+
+std::string names_of_own(std::string_view last) {
+  return am::kit::listed(am::networks::machines, last, &am::networks::Own::name);
+}
 
 std::vector<Curve> curves_of(const Parameters& parameters) {
   const std::vector<unsigned> ks = parameters["k"].numbers<unsigned>();

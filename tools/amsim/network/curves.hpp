@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "amsim/simulation.hpp"
@@ -51,6 +52,9 @@ struct Curve {
   }
   [[nodiscard]] unsigned vcs() const { return needs_more() ? vc_classes(wiring()) : num_vcs; }
 };
+
+// The machines with routers of their own, with `last` before the last one.
+std::string names_of_own(std::string_view last);
 
 // Throws UsageError or std::invalid_argument.
 std::vector<Curve> curves_of(const Parameters& parameters);
