@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "amsim/simulation.hpp"
+#include "amsim/machines.hpp"
 #include "emulated_hw/care/figures.hpp"
-#include "results/progress.hpp"
 
 namespace amsim::care {
 
@@ -30,40 +29,24 @@ constexpr Cycle patience = 4096;  // of timeouts: longer than any of these packe
 constexpr int lists = 20;
 constexpr std::uint64_t seeds = 20;
 
-struct Shape {
-  unsigned columns = 0;
-  unsigned rows = 0;
-  [[nodiscard]] unsigned sites() const { return columns * rows; }
-  [[nodiscard]] unsigned farthest() const { return columns + rows - 2; }
-  [[nodiscard]] std::string size() const { return std::to_string(columns) + "x" + std::to_string(rows); }
-};
-
-// Powers of two, and the farthest.
-std::vector<unsigned> hops_to(unsigned farthest) {
-  std::vector<unsigned> hops;
-  for (unsigned each = 1; each < farthest; each *= 2) hops.push_back(each);
-  hops.push_back(farthest);
-  return hops;
-}
-
-void add_unicasts(const Shape& shape, std::uint32_t words, Report& report) {
+void add_unicasts(const Rectangle& mesh, std::uint32_t words, Report& report) {
   const am::care::Options cuts{.timeouts = {.limit = patience}};
   am::care::Options stores = cuts;
   stores.stores_and_forwards = true;
-  const std::string size = std::to_string(words) + (words == 1 ? " word" : " words");
+  const std::string size = plural(words, "word");
   Row row("a packet of " + size + " to one site, cycles");
-  row.key("columns", shape.columns).key("rows", shape.rows).key("words", words).references("sum");
-  Chart chart{.name = "care_" + shape.size() + "_" + std::to_string(words),
-              .title = "CARE of " + shape.size() + " sites: a packet of " + size + ", by its hops",
+  row.key("columns", mesh.width).key("rows", mesh.height).key("words", words).references("sum");
+  Chart chart{.name = "care_" + mesh.size() + "_" + std::to_string(words),
+              .title = "CARE of " + mesh.size() + " sites: a packet of " + size + ", by its hops",
               .unit = "cycles",
               .exact = true,
               .columns = {"cut through", "stored at each site"},
               .rows = {}};
-  for (const unsigned hops : hops_to(shape.farthest())) {
+  for (const unsigned hops : distances_to(mesh.width + mesh.height - 2)) {
     const auto cut = static_cast<double>(unicast_time(hops, words, cuts));
     const auto stored = static_cast<double>(unicast_time(hops, words, stores));
     const std::string name = "hops_" + std::to_string(hops);
-    const std::string label = std::to_string(hops) + (hops == 1 ? " hop" : " hops");
+    const std::string label = plural(hops, "hop");
     row.beside(name + "_cut_cycles", label + ", cut through",
                {.value = static_cast<double>(zero_load_latency(hops, words))}, cut);
     row.beside(name + "_stored_cycles", label + ", stored at each site",
@@ -83,19 +66,19 @@ std::vector<Target> draw_list(unsigned targets, unsigned sites, std::mt19937_64&
   return list;
 }
 
-void add_lists(const Shape& shape, const std::vector<unsigned>& lengths, std::uint32_t words,
+void add_lists(const Rectangle& mesh, const std::vector<unsigned>& lengths, std::uint32_t words,
                Report& report) {
-  Row row("link words of lists on a mesh of " + shape.size() + ", each a mean of " + std::to_string(lists));
-  row.key("columns", shape.columns).key("rows", shape.rows).key("words", words).references("unicasts");
+  Row row("link words of lists on a mesh of " + mesh.size() + ", each a mean of " + std::to_string(lists));
+  row.key("columns", mesh.width).key("rows", mesh.height).key("words", words).references("unicasts");
   for (const unsigned targets : lengths) {
     std::mt19937_64 random(targets);
     double multicast = 0;
     double unicasts = 0;
     for (int i = 0; i < lists; ++i) {
-      const auto from = static_cast<NodeNumber>(random() % shape.sites());
+      const auto from = static_cast<NodeNumber>(random() % mesh.nodes());
       const LinkWords carried =
-          link_words(Grid{{shape.columns}, {shape.rows}}, from, draw_list(targets, shape.sites(), random),
-                     words, {.timeouts = {.limit = patience}});
+          link_words(Grid{{mesh.width}, {mesh.height}}, from, draw_list(targets, mesh.nodes(), random), words,
+                     {.timeouts = {.limit = patience}});
       multicast += static_cast<double>(carried.multicast) / lists;
       unicasts += static_cast<double>(carried.unicasts) / lists;
     }
@@ -143,40 +126,23 @@ void add_deadlock(Report& report) {
   report.rows.push_back(std::move(row));
 }
 
-std::vector<Shape> shapes_of(const Parameters& parameters) {
-  std::vector<Shape> shapes;
-  for (const unsigned columns : parameters["columns"].numbers<unsigned>()) {
-    for (const unsigned rows : parameters["rows"].numbers<unsigned>()) {
-      if (columns == 0 || rows == 0 || columns > most_extent || rows > most_extent)
-        throw UsageError("columns and rows have to be from 1 to " + std::to_string(most_extent));
-      if (columns * rows == 1) throw UsageError("columns=1 rows=1 has no network");
-      shapes.push_back({columns, rows});
-    }
-  }
-  return shapes;
-}
-
 Report simulate(const Options& options) {
-  const std::vector<Shape> shapes = shapes_of(options.parameters);
-  const auto sizes = options.parameters["words"].numbers<std::uint32_t>();
+  const std::vector<Rectangle> meshes = rectangles(options.parameters, "columns", "rows", most_extent);
+  const std::vector<std::uint32_t> lengths_of_data = sizes(options.parameters, "words", 1, most_words);
   const auto lengths = options.parameters["targets"].numbers<unsigned>();
-  if (std::ranges::any_of(sizes, [](std::uint32_t words) { return words == 0 || words > most_words; }))
-    throw UsageError("words has to be from 1 to " + std::to_string(most_words));
-  for (const Shape& shape : shapes) {
+  for (const Rectangle& mesh : meshes) {
     for (const unsigned targets : lengths) {
-      if (targets == 0 || targets > shape.sites())
-        throw UsageError("targets has to be from 1 to the " + std::to_string(shape.sites()) + " sites");
+      if (targets == 0 || targets > mesh.nodes())
+        throw UsageError("targets has to be from 1 to the " + std::to_string(mesh.nodes()) + " sites");
     }
   }
   Report report = report_of(options);
-  Progress progress("care", static_cast<int>(shapes.size() * sizes.size()));
-  for (const Shape& shape : shapes) {
-    for (const std::uint32_t words : sizes) {
-      progress.step();
-      add_unicasts(shape, words, report);
-      add_lists(shape, lengths, words, report);
+  for_each_machine(options, meshes, [&](const Rectangle& mesh) {
+    for (const std::uint32_t words : lengths_of_data) {
+      add_unicasts(mesh, words, report);
+      add_lists(mesh, lengths, words, report);
     }
-  }
+  });
   add_deadlock(report);
   return report;
 }

@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "amsim/simulation.hpp"
+#include "amsim/machines.hpp"
 #include "amsim/trace_file.hpp"
 #include "emulated_hw/cm5/programs/ping.hpp"
-#include "results/progress.hpp"
 
 namespace amsim::cm5 {
 
@@ -56,7 +55,7 @@ void add_levels(NodeNumber nodes, Report& report) {
     const auto there = static_cast<double>(times.handled);
     const auto both = static_cast<double>(times.answered);
     const std::string name = "levels_" + std::to_string(levels);
-    const std::string label = std::to_string(levels) + (levels == 1 ? " level" : " levels");
+    const std::string label = plural(levels, "level");
     row.beside(name + "_latency_cycles", label + ", call to handler",
                {.value = static_cast<double>(first.handled + further)}, there);
     row.beside(name + "_round_trip_cycles", label + ", and an answer back",
@@ -76,29 +75,14 @@ void trace_ping(NodeNumber nodes, const std::string& file, Report& report) {
   write_trace(file, trace, report);
 }
 
-std::vector<NodeNumber> sizes_of(const Parameters& parameters) {
-  std::vector<NodeNumber> sizes = parameters["nodes"].numbers<NodeNumber>();
-  for (const NodeNumber nodes : sizes) {
-    if (nodes < 2 || nodes > Tree::most_nodes)
-      throw UsageError("nodes has to be from 2 to " + std::to_string(Tree::most_nodes));
-  }
-  return sizes;
-}
-
 Report simulate(const Options& options) {
-  const std::vector<NodeNumber> sizes = sizes_of(options.parameters);
+  const std::vector<NodeNumber> machines = sizes(options.parameters, "nodes", 2, Tree::most_nodes);
   Report report = report_of(options);
   report.remarks.emplace_back("nodes poll: a message is found up to one empty poll after it has come");
-  if (!options.trace_file.empty()) {
-    if (sizes.size() != 1) throw UsageError("--trace shows one machine: one value of nodes");
-    trace_ping(sizes.front(), options.trace_file, report);
-  }
+  trace_the_only(options, machines, "of nodes",
+                 [&](NodeNumber nodes) { trace_ping(nodes, options.trace_file, report); });
   add_costs(report);
-  Progress progress("cm5", static_cast<int>(sizes.size()));
-  for (const NodeNumber nodes : sizes) {
-    progress.step();
-    add_levels(nodes, report);
-  }
+  for_each_machine(options, machines, [&](NodeNumber nodes) { add_levels(nodes, report); });
   return report;
 }
 

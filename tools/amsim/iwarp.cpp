@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "amsim/iwarp/latencies.hpp"
-#include "amsim/simulation.hpp"
+#include "amsim/machines.hpp"
 #include "amsim/trace_file.hpp"
 #include "emulated_hw/iwarp/programs/rows.hpp"
 #include "emulated_hw/iwarp/programs/systolic.hpp"
-#include "results/progress.hpp"
 
 namespace amsim::iwarp {
 
@@ -31,10 +30,10 @@ constexpr unsigned first_ns = 250, cell_ns = 200, corner_ns = 250, address_ns = 
 
 double ns(Cycle cycles) { return static_cast<double>(cycles * costs::ns); }
 
-Grid torus(unsigned columns, unsigned rows) { return Grid({{columns, true}, {rows, true}}); }
+Grid torus(const Rectangle& cells) { return Grid({{cells.width, true}, {cells.height, true}}); }
 
 void add_latencies(Report& report) {
-  const Grid array = torus(8, 8);
+  const Grid array = torus({8, 8});
   const auto there = [&](const std::vector<Leg>& legs) { return set_up(array, legs).there; };
   const auto through = [&](Pool pool, bool turns) {
     const Cycle one = there({{x_right, 1, pool}});
@@ -75,19 +74,19 @@ std::vector<Leg> legs_over(unsigned busses, unsigned columns) {
   return legs;
 }
 
-void add_distances(unsigned columns, unsigned rows, Report& report) {
-  const std::string size = std::to_string(columns) + " x " + std::to_string(rows);
+void add_distances(const Rectangle& cells, Report& report) {
+  const std::string size = cells.size(" x ");
   Row row("a pathway's set-up on a torus of " + size + " cells, ns");
-  row.key("columns", columns).key("rows", rows).references("sum");
-  Chart chart{.name = "iwarp_" + std::to_string(columns) + "x" + std::to_string(rows),
+  row.key("columns", cells.width).key("rows", cells.height).references("sum");
+  Chart chart{.name = "iwarp_" + cells.size(),
               .title = "iWarp of " + size + " cells: the set-up of a pathway, by its busses",
               .unit = "ns",
               .exact = true,
               .columns = {"the source may send", "the begin marker is there"},
               .rows = {}};
-  for (unsigned busses = 1; busses <= columns / 2 + rows / 2; ++busses) {
-    const std::vector<Leg> legs = legs_over(busses, columns);
-    const SetUp times = set_up(torus(columns, rows), legs);
+  for (unsigned busses = 1; busses <= cells.width / 2 + cells.height / 2; ++busses) {
+    const std::vector<Leg> legs = legs_over(busses, cells.width);
+    const SetUp times = set_up(torus(cells), legs);
     const auto corners = static_cast<unsigned>(legs.size()) - 1;
     const std::string name = "busses_" + std::to_string(busses);
     const std::string label =
@@ -148,49 +147,25 @@ void add_programs(Report& report) {
   report.rows.push_back(std::move(row));
 }
 
-struct Shape {
-  unsigned columns = 0;
-  unsigned rows = 0;
-};
-
-void trace_to_file(const Shape& shape, const std::string& file, Report& report) {
-  if (shape.columns * shape.rows > most_cells_of_trace)
+void trace_to_file(const Rectangle& cells, const std::string& file, Report& report) {
+  if (cells.nodes() > most_cells_of_trace)
     throw UsageError("--trace: an array of at most " + std::to_string(most_cells_of_trace) + " cells");
-  const Grid array = torus(shape.columns, shape.rows);
+  const Grid array = torus(cells);
   am::kit::Trace trace{array};
   trace.names = {.title = "a pathway to the farthest cell, 16 words, and its end",
                  .messages = {"pathway"},
                  .activities = {"computes"}};
-  trace_pathway(array, shape.columns / 2 + shape.columns * (shape.rows / 2), words_of_trace, trace);
+  trace_pathway(array, cells.width / 2 + cells.width * (cells.height / 2), words_of_trace, trace);
   write_trace(file, trace, report);
 }
 
-std::vector<Shape> shapes_of(const Parameters& parameters) {
-  std::vector<Shape> shapes;
-  for (const unsigned columns : parameters["columns"].numbers<unsigned>()) {
-    for (const unsigned rows : parameters["rows"].numbers<unsigned>()) {
-      if (columns == 0 || rows == 0 || columns > most_extent || rows > most_extent)
-        throw UsageError("columns and rows have to be from 1 to " + std::to_string(most_extent));
-      if (columns * rows == 1) throw UsageError("columns=1 rows=1 has no network");
-      shapes.push_back({columns, rows});
-    }
-  }
-  return shapes;
-}
-
 Report simulate(const Options& options) {
-  const std::vector<Shape> shapes = shapes_of(options.parameters);
+  const std::vector<Rectangle> arrays = rectangles(options.parameters, "columns", "rows", most_extent);
   Report report = report_of(options);
-  if (!options.trace_file.empty()) {
-    if (shapes.size() != 1) throw UsageError("--trace shows one machine: one value each of columns and rows");
-    trace_to_file(shapes.front(), options.trace_file, report);
-  }
+  trace_the_only(options, arrays, "each of columns and rows",
+                 [&](const Rectangle& array) { trace_to_file(array, options.trace_file, report); });
   add_latencies(report);
-  Progress progress("iwarp", static_cast<int>(shapes.size()));
-  for (const Shape& shape : shapes) {
-    progress.step();
-    add_distances(shape.columns, shape.rows, report);
-  }
+  for_each_machine(options, arrays, [&](const Rectangle& array) { add_distances(array, report); });
   add_programs(report);
   return report;
 }

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "amsim/simulation.hpp"
+#include "amsim/machines.hpp"
 #include "amsim/trace_file.hpp"
 #include "emulated_hw/kit/hypercube.hpp"
 #include "emulated_hw/ncube2/programs/ping.hpp"
-#include "results/progress.hpp"
 
 namespace amsim::ncube2 {
 
@@ -43,7 +42,7 @@ void add_hops(unsigned dimensions, Report& report) {
     const auto there = static_cast<double>(times.handled);
     const auto both = static_cast<double>(times.answered);
     const std::string name = "hops_" + std::to_string(hops);
-    const std::string label = std::to_string(hops) + (hops == 1 ? " hop" : " hops");
+    const std::string label = plural(hops, "hop");
     row.beside(name + "_latency_cycles", label + ", call to handler",
                {.value = static_cast<double>(first.handled + further)}, there);
     row.beside(name + "_round_trip_cycles", label + ", and an answer back",
@@ -64,28 +63,12 @@ void trace_ping(unsigned dimensions, const std::string& file, Report& report) {
   write_trace(file, trace, report);
 }
 
-std::vector<unsigned> cubes_of(const Parameters& parameters) {
-  std::vector<unsigned> cubes;
-  for (const unsigned dimensions : parameters["dimensions"].numbers<unsigned>()) {
-    if (dimensions == 0 || dimensions > am::ncube2::most_dimensions)
-      throw UsageError("dimensions has to be from 1 to " + std::to_string(am::ncube2::most_dimensions));
-    cubes.push_back(dimensions);
-  }
-  return cubes;
-}
-
 Report simulate(const Options& options) {
-  const std::vector<unsigned> cubes = cubes_of(options.parameters);
+  const std::vector<unsigned> cubes = sizes(options.parameters, "dimensions", 1, am::ncube2::most_dimensions);
   Report report = report_of(options);
-  if (!options.trace_file.empty()) {
-    if (cubes.size() != 1) throw UsageError("--trace shows one machine: one value of dimensions");
-    trace_ping(cubes.front(), options.trace_file, report);
-  }
-  Progress progress("ncube2", static_cast<int>(cubes.size()));
-  for (const unsigned dimensions : cubes) {
-    progress.step();
-    add_hops(dimensions, report);
-  }
+  trace_the_only(options, cubes, "of dimensions",
+                 [&](unsigned dimensions) { trace_ping(dimensions, options.trace_file, report); });
+  for_each_machine(options, cubes, [&](unsigned dimensions) { add_hops(dimensions, report); });
   return report;
 }
 

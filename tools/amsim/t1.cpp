@@ -8,12 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "amsim/simulation.hpp"
+#include "amsim/machines.hpp"
 #include "amsim/t1/experiments.hpp"
 #include "amsim/t1/program_costs.hpp"
 #include "amsim/t1/stencil_step.hpp"
 #include "amsim/trace_file.hpp"
-#include "results/progress.hpp"
 
 namespace amsim::t1 {
 
@@ -153,22 +152,17 @@ std::vector<std::string> names_of_lengths() {
   return names;
 }
 
-std::string hops_of(std::size_t hops) { return std::to_string(hops) + (hops == 1 ? " hop" : " hops"); }
-std::string nodes_of(std::uint64_t nodes) {
-  return std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
-}
-
 void add_round_trips(const Network& network, Report& report) {
   Row row = network.row("round_trip", "round trip, against the sum of its parts", "parts");
   Chart chart = network.chart("round_trip", "round trip, by hops each way", "cycles", names_of_lengths());
   const std::vector<NodeNumber> nodes = one_at_each_distance(network.shape);
-  for (std::size_t hops = 1; hops <= nodes.size(); ++hops) {
+  for (unsigned hops = 1; hops <= nodes.size(); ++hops) {
     Chart::Row& bars = chart.rows.emplace_back(Chart::Row{std::to_string(hops), {}});
     for (const Length& length : lengths) {
       const Cycle took = round_trip(network.shape, nodes[hops - 1], length.what);
       row.beside("hops_" + std::to_string(hops) + "_words_" + std::to_string(length.words()) + "_cycles",
-                 hops_of(hops) + ", " + length.name,
-                 measured(round_trip_parts(static_cast<unsigned>(hops), length.what)), number(took));
+                 plural(hops, "hop") + ", " + length.name, measured(round_trip_parts(hops, length.what)),
+                 number(took));
       bars.cells.emplace_back(exactly(number(took)));
     }
   }
@@ -187,14 +181,14 @@ void add_floods(const Network& network, Report& report) {
   Chart flits =
       network.chart("flood_flits", "flood: flits per cycle, by hops", "flits per cycle", names_of_lengths());
   const std::vector<NodeNumber> nodes = one_at_each_distance(network.shape);
-  for (std::size_t hops = 1; hops <= nodes.size(); ++hops) {
+  for (unsigned hops = 1; hops <= nodes.size(); ++hops) {
     cycles.rows.push_back({std::to_string(hops), {}});
     flits.rows.push_back({std::to_string(hops), {}});
     for (const Length& length : lengths) {
       const Flood flood = amsim::t1::flood(network.shape, nodes[hops - 1], length.what);
       const double bound = number(slowest_part(length.what));
       const std::string name = "hops_" + std::to_string(hops) + "_words_" + std::to_string(length.words());
-      const std::string label = hops_of(hops) + ", " + length.name;
+      const std::string label = plural(hops, "hop") + ", " + length.name;
       row.beside(name + "_cycles", label + ": a message each", measured(bound), flood.cycles_per_message);
       row.beside(name + "_flits_per_cycle", label, measured(flits_of(length.what) / bound),
                  flood.flits_per_cycle);
@@ -232,7 +226,7 @@ void add_multicasts(const Network& network, Report& report) {
       const Distribution all = multicast(shape, line, length.what);
       const Distribution sends = send_to_each(shape, line, length.what);
       const std::string name = "nodes_" + std::to_string(nodes) + "_words_" + std::to_string(length.words());
-      const std::string label = nodes_of(nodes) + ", " + length.name;
+      const std::string label = plural(nodes, "node") + ", " + length.name;
       against_unicast.beside(name + "_cycles", label, measured(one_way(shape, nodes, length.what)),
                              number(all.took));
       add_against_sends(cycles, flits, name, label, sends, all);
@@ -322,26 +316,25 @@ void trace_stencil_step(const Network& network, const std::string& file, Report&
 
 Report simulate(const Options& options) {
   const std::vector<Network> networks = networks_of(options.parameters);
-  if (!options.trace_file.empty() && networks.size() != 1)
-    throw UsageError("--trace shows one machine: one value each of rows, columns and wraps");
   Report report = report_of(options);
   report.remarks.emplace_back(
       "SEND, dispatch and HRET are what it is given, from the report; all else follows from these and from "
       "docs/emulation.md");
-  Progress progress("t1", static_cast<int>(networks.size()));
+  for (const Network& network : networks) {
+    if (one_at_each_distance(network.shape).empty())
+      throw UsageError("t1 takes a mesh of 2 nodes at least: rows=1 columns=1 has no network");
+  }
+  trace_the_only(options, networks, "each of rows, columns and wraps",
+                 [&](const Network& network) { trace_stencil_step(network, options.trace_file, report); });
   add_message(report);
   add_programs(report);
   add_hardware_handlers(report);
-  for (const Network& network : networks) {
-    progress.step();
-    if (one_at_each_distance(network.shape).empty())
-      throw UsageError("t1 takes a mesh of 2 nodes at least: rows=1 columns=1 has no network");
+  for_each_machine(options, networks, [&](const Network& network) {
     add_round_trips(network, report);
     add_floods(network, report);
     if (network.shape.columns > 1) add_multicasts(network, report);
     add_patches(network, report);
-    if (!options.trace_file.empty()) trace_stencil_step(network, options.trace_file, report);
-  }
+  });
   return report;
 }
 
