@@ -21,17 +21,12 @@ class Allocator {
     /// Once or more often for an input.
     void ask(unsigned input, const Some& outputs) noexcept {
       if (outputs == Some{}) return;
-      for_each(outputs & ~outputs_, [&](unsigned output) { by_[output] = Some{}; });
+      for_each(outputs, [&](unsigned output) {
+        if (!has(outputs_, output)) by_[output] = Some{};
+        by_[output] |= only<Some>(input);
+      });
       outputs_ |= outputs;
       inputs_ |= only<Some>(input);
-      for_each(outputs, [&](unsigned output) { by_[output] |= only<Some>(input); });
-    }
-
-    /// Once for an output: those that ask for it.
-    void ask_for(unsigned output, const Some& inputs) noexcept {
-      by_[output] = inputs;
-      inputs_ |= inputs;
-      outputs_ |= only<Some>(output, inputs != Some{});
     }
 
    private:

@@ -176,11 +176,7 @@ class TextbookRouter {
   void allocate_switch(const RouterShape& shape, Send&& send, Freed&& freed) {
     const Channels ready = ready_;
     SwitchAllocator::Asked asked;
-    for (unsigned port = 0; port < shape.ports; ++port) {
-      Requests from = 0;
-      for_each(ready & to_port_[port], [&](unsigned input) { from |= request(port_of_[input]); });
-      asked.ask_for(port, from);
-    }
+    for_each(ready, [&](unsigned input) { asked.ask(port_of_[input], request(port_of_[output_[input]])); });
     switch_.allocate(asked, [&](unsigned from, unsigned port) {
       const Channels of_port = Channels{shape.all_vcs()} << from * shape.vcs;
       const unsigned input = turn_of_input_[from].pick(ready & to_port_[port] & of_port);
