@@ -43,7 +43,6 @@ class LiveCarrier {
       }
       step(next);
     }
-    for (; arrived_ != 0; --arrived_) show(arrivals_[arrived_ - 1]);
   }
   /// The same at a router of which it is not known whether there is anything: what is marked there, and now and then, or when `all`
   /// says so, whatever lies there. Where there is nothing then, `work` forgets the router. Whether anything has moved.
@@ -119,8 +118,8 @@ class LiveCarrier {
   void came_to_node(const Arrival& arrival) {
     pause_();
     mesh_.nodes().arrived(arrival.at, arrival.from, arrival.what);
-    if (arrived_ == arrivals_.size()) show(arrivals_[--arrived_]);
-    arrivals_[arrived_++] = arrival;
+    pause_();
+    mesh_.nodes().show(arrival.at, arrival.from, arrival.what);
   }
   void has_moved() noexcept { moved_ = true; }
 
@@ -183,12 +182,6 @@ class LiveCarrier {
     if (occupied != 0) static_cast<Self*>(this)->step(occupied, waiting);
   }
 
-  // After all that goes through the routers: nodes look at what is written here all the time, and so make it slow to write.
-  void show(const Arrival& arrival) const {
-    pause_();
-    mesh_.nodes().show(arrival.at, arrival.from, arrival.what);
-  }
-
   [[nodiscard]] bool is_empty(RouterNumber at) const {
     for (unsigned input = 0; input < channels; ++input) {
       if (mesh_.first(at, input, see()).is_there) return false;
@@ -210,8 +203,6 @@ class LiveCarrier {
   RouterNumber at_ = 0;
   std::array<ToDo, 64> to_do_;
   unsigned count_ = 0;
-  std::array<Arrival, 16> arrivals_;  // to be shown
-  unsigned arrived_ = 0;
   bool moved_ = false;  // anything, since look_after() began
 };
 

@@ -53,7 +53,7 @@ class LiveNodes {
                                                              Counted what) noexcept = 0;
   /// One has been counted: whatever is needed for it to be found one day. May be told again.
   virtual void arrived(NodeNumber at, NodeNumber from, Counted what) noexcept = 0;
-  /// The same, when the carrier has nothing else to do at once, and unless it was killed: for it to be found soon.
+  /// The same, next, unless the carrier was killed: for it to be found soon. A multicast's first nodes take it while it is on its way to others.
   virtual void show(NodeNumber at, NodeNumber from, Counted what) noexcept = 0;
   /// There is room to inject, which was found lacking and was asked for. May be told again.
   virtual void has_room(NodeNumber at) noexcept = 0;
