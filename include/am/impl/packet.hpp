@@ -67,6 +67,10 @@ struct Header {
   [[nodiscard]] constexpr bool is_words_and_payload() const noexcept {
     return (flags() & ~flag::elsewhere) == flag::payload && words() <= max_words;
   }
+  /// Words for a handler, by a multicast that goes no further from here, and nothing else.
+  [[nodiscard]] constexpr bool is_multicast_of_words() const noexcept {
+    return flags() == flag::multicast && place() == 0 && words() <= max_words;
+  }
   [[nodiscard]] constexpr Header with_flag(std::uint16_t flag) const noexcept {
     return {bits | std::uint64_t{flag} << 52};
   }

@@ -25,14 +25,11 @@ Status Node::multicast_(const impl::OutMessage& message, std::span<const NodeId>
 namespace core {
 
 Status Engine::multicast(const impl::OutMessage& message, std::span<const NodeId> members, bool wait) {
-  // While it waits handlers run, and the program's list may change.
   const bool ascend = std::ranges::adjacent_find(members, std::greater_equal{}) == members.end();
-  if (ascend && !wait) return send_to_all(message, members, wait);
+  if (ascend) return send_to_all(message, members, wait);
   MulticastSender::List list(members.begin(), members.end(), memory_for_events());
-  if (!ascend) {
-    std::ranges::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
+  std::ranges::sort(list);
+  list.erase(std::unique(list.begin(), list.end()), list.end());
   return send_to_all(message, list, wait);
 }
 

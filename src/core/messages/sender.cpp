@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <utility>
@@ -109,6 +110,25 @@ Status Sender::try_send(const impl::OutMessage& message) noexcept {
   if (message.to >= place_.board.nodes()) return Status::no_such_node;
   const std::optional<Status> whole = try_send_whole(message);
   return whole ? *whole : keep_row(message);
+}
+
+bool Sender::try_send_lines(const impl::OutMessage& message, std::span<const NodeId> members) noexcept {
+  const auto line = [&](NodeId to) {
+    return place_.rings[impl::link_index(to, message.priority)].claim_line();
+  };
+  if (place_.rings == nullptr || std::ranges::find(members, nullptr, line) != members.end()) return false;
+  const impl::Header header = impl::Header::make(message.handler, message.words, 0, impl::flag::multicast);
+  for (const NodeId to : members) {
+    impl::Packet& packet = *line(to);
+    packet.origin = message.origin;
+    std::memcpy(packet.words, message.word, sizeof packet.words);
+    place_.network.commit({&packet, Status::ok, to, message.priority}, header);
+    impl::Traffic& counts = traffic(to, message.priority);
+    impl::count(counts.sent_messages);
+    impl::count(counts.sent_bytes, message.words * sizeof message.word[0]);
+  }
+  events_->nicond = true;
+  return true;
 }
 
 // -- rows -------------------------------------------------------------------------------------------------------------

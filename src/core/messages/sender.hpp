@@ -14,6 +14,7 @@
 #include <am/impl/traffic.hpp>
 #include <memory_resource>
 #include <optional>
+#include <span>
 
 #include "core/messages/fragments.hpp"
 #include "host/board.hpp"
@@ -59,6 +60,8 @@ class Sender {
 
   /// Sends a message, or answers again | unreachable | too_big | no_such_node. Of a payload that goes in pieces it keeps a copy.
   Status try_send(const impl::OutMessage& message) noexcept;
+  /// Words alone to all of these by one multicast, or to nobody: where shared memory has a line at hand for each. False: it has not.
+  bool try_send_lines(const impl::OutMessage& message, std::span<const NodeId> members) noexcept;
   /// The same for a payload that goes at once; none when it has to go in pieces: then begin_row.
   std::optional<Status> try_send_whole(const impl::OutMessage& message) noexcept;
 

@@ -57,7 +57,13 @@ Status Engine::send_to_all(const impl::OutMessage& message, std::span<const Node
 #endif
   SharedBytes under_way;
   const auto attempt = [&] { return multicasts_.try_send(message, members, &under_way); };
-  Status status = wait ? wait_for_room(message.priority, attempt) : attempt();
+  Status status = attempt();
+  MulticastSender::List kept(memory_for_events());
+  if (wait && status == Status::again) {
+    kept.assign(members.begin(), members.end());  // handlers run meanwhile, and the program's list may change
+    members = kept;
+    status = wait_for_room(message.priority, attempt);
+  }
   if (wait && under_way != nullptr) {
     status = wait_for_room(message.priority, [&] {
       sender_.push();

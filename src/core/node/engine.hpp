@@ -263,10 +263,13 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   Handled handle(Net& network, const Transport::View& view);
   template <Priority P, class What, class Net>
   void run_and_release(Net& network, const impl::Packet* packet, impl::Header head, NodeId source,
-                       Lane<Net> lane, Payload payload);
+                       Lane<Net> lane, Payload payload, std::optional<NodeId> multicast_from = std::nullopt);
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
                                                 NodeId source, Lane<Net> lane);
+  template <Priority P, class Net>
+  [[gnu::noinline]] Handled handle_multicast(Net& network, const impl::Packet* packet, impl::Header head,
+                                             NodeId source, Lane<Net> lane);
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_unusual(Net& network, const impl::Packet* packet, impl::Header head,
                                            NodeId source, Lane<Net> lane);

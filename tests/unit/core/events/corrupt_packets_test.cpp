@@ -110,6 +110,7 @@ TEST(CorruptPacketDeathTest, AChunkThatItsSenderDoesNotHave) {
 
 TEST(CorruptPacketDeathTest, MulticastsAndPiecesThatDoNotFitTogether) {
   expect_death({{64, 0, 1, payload | multicast, "a sender that the job does not have", 64, nobody},
+                {0, 1, 0, multicast, "a sender that the job does not have", 0, nobody},
                 {64, 0, 1, payload | multicast, "without its list"},
                 {64, 0, 1, payload | last, "do not fit together"},
                 {64, 1, 1, payload | more, "do not fit together", 64, 0, 63}});  // of 63 bytes in all

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <am/multicast.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/job.hpp"
@@ -95,6 +97,33 @@ TEST(Multicast, PayloadsAroundEveryBoundary) {
       check_equal(heard.from, sender, "from");
       node.barrier();  // or the next sender's might overtake this one's
     }
+  });
+}
+
+void words(Request& message, std::uint64_t) {
+  if (message.is_multicast()) ++message.state<Heard>().messages;
+}
+
+TEST(Multicast, OfWordsOverSharedMemoryGoesToAllOrToNobody) {
+  std::atomic<bool> is_tried = false;  // until then nobody takes anything
+  test::run_job<Heard>({Nodes::threads}, 3, [&](Node& node, const Heard& heard) {
+    const Group others{1, 2};
+    if (node.id() == 0) {
+      const auto sent = [&](NodeId to) { return node.engine().network().queued(to, Priority::low); };
+      check(node.try_multicast<words>(others, 1) == Status::ok, "connects");
+      check(node.try_multicast<words>(others, 2) == Status::ok, "to both");
+      while (node.try_request<words>(2, 3) == Status::ok) continue;
+      const std::size_t before = sent(1);
+      check(before >= 2, "both have come");
+      check(node.try_multicast<words>(others, 4) == Status::again, "one has no room");
+      check_equal(sent(1), before, "sent to the other");
+      is_tried = true;
+      node.multicast<words>(others, 5);
+    } else {
+      while (!is_tried) std::this_thread::yield();
+      node.wait_until([&] { return heard.messages == 3; });
+    }
+    node.barrier();
   });
 }
 
