@@ -6,10 +6,10 @@
 //   node.multicast<h>(grid.row(), arguments...);
 //
 // Every member gets the message once; the sender too, if it is a member. Request::is_multicast and Reply::is_multicast
-// are true there, and from() is the node that called multicast. Over the emulated T1 network a row or a column gets it by one
-// message of the network, with a copy at each node on the way, and a patch, of whatever shape, in two phases; on other networks,
-// and where a way leads past nodes that are no members, it goes down a tree of members (src/core/messages/multicast_sender.hpp). A member
-// that has to pass it on does so only when it polls.
+// are true there, and from() is the node that called multicast. Emulated networks that have multicasts bring it by these: CARE's to any
+// list of members, 15 by one message; the nCUBE/2's to subcubes; the T1's to a row or a column, with a copy at each node on the way, and
+// to a patch, of whatever shape, in two phases. On other networks, and to members whom these do not reach, it goes down a tree of members
+// (src/core/messages/multicast_sender.hpp). A member that has to pass it on does so only when it polls.
 //
 // Order: multicasts of one node to the same members at one priority arrive in the order in which they were sent. Nothing is
 // said about a multicast and an ordinary message, or multicasts to different members: they may take different ways. (Over the T1's

@@ -208,8 +208,12 @@ class LiveCarrier {
 
 // -- LiveNetwork, of which carriers are made ----------------------------------------------------------------------------
 
-/// Of one call: more than any message's way, with what it sets free; so few that whoever sends is not kept for long.
+/// Of one call, in a network of so many routers: more than any message's way, and that of its answer, with what these set free; so few that
+/// whoever sends is not kept for long.
 inline constexpr unsigned most_live_steps = 256;
+constexpr unsigned live_steps(RouterNumber routers) noexcept {
+  return std::max(most_live_steps, 2 * routers);
+}
 
 template <class Mesh>
 using Carries = typename Mesh::template Carrier<NoPause>;
@@ -232,7 +236,7 @@ bool LiveNetwork<Mesh, Router>::has_gone(RouterNumber router) const noexcept {
 
 template <class Mesh, class Router>
 void LiveNetwork<Mesh, Router>::carry_from(RouterNumber router, unsigned input) noexcept {
-  Carries<Mesh>(static_cast<Mesh&>(*this)).run(router, request(input), most_live_steps);
+  Carries<Mesh>(static_cast<Mesh&>(*this)).run(router, request(input), live_steps(count_));
 }
 
 template <class Mesh, class Router>
@@ -243,13 +247,13 @@ bool LiveNetwork<Mesh, Router>::look_after() noexcept {
     for_each(Look()(shared_.work[word]), [&](unsigned bit) {
       const RouterNumber router = word * 64 + bit;
       if (router >= count_) return;  // not what another has scribbled
-      any = Carries<Mesh>(mesh).look_after(router, false, most_live_steps) || any;
+      any = Carries<Mesh>(mesh).look_after(router, false, live_steps(count_)) || any;
     });
   }
   const RouterNumber last = next_;  // once: others count there, too
   const RouterNumber next = last + 1 < count_ ? last + 1 : 0;
   next_ = next;
-  return Carries<Mesh>(mesh).look_after(next, true, most_live_steps) || any;
+  return Carries<Mesh>(mesh).look_after(next, true, live_steps(count_)) || any;
 }
 
 }  // namespace am::kit

@@ -132,6 +132,16 @@ TEST(CareLiveSites, CarryEachMessageToItsNodeByAClosestWay) {
   }
 }
 
+// Its sender need not come by again.
+TEST(CareLiveSites, CarryAMessageAllOfTheLongestWayAtOnce) {
+  LiveNetwork net(torus(1, kit::most_live_nodes));
+  Counts counts;
+  ASSERT_TRUE(net.send(0, Counted::low, {kit::most_live_nodes / 2}, counts));
+  ASSERT_TRUE(net.send(1, Counted::high, {300, 511, 700}, counts));
+  EXPECT_TRUE(net.is_empty());
+  expect_counted(net, counts);
+}
+
 // CA-22: a tree, so one link for each router that is reached; and by the same lists again and again.
 TEST(CareLiveSites, SplitMessagesWhereWaysPart) {
   for (const LiveShape& shape : {torus(1, 12), torus(3, 5), torus(2, 2), cube(3)}) {
