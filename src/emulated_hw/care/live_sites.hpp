@@ -3,7 +3,8 @@
 //
 //   in order      all targets by one way each, dimension by dimension. Where ways part, and where the local site is a target, the router splits
 //                 the message, once: one compare-and-swap says which branches get it (kit/live_ends.hpp). For those that have no room the
-//                 site keeps a copy, which serves them later: so a branch is aborted, and sent again from here.
+//                 site keeps a copy, which serves them later: so a branch is aborted, and sent again from here. (Where but one way leads on
+//                 the message waits whole, also for the local site: that spares those on a straight way the decision.)
 //   in no order   a list of one, by any channel that leads nearer, or by the one in order. Where none has room the site stores it, and sends
 //                 it on later.
 //

@@ -7,8 +7,9 @@
 #include <bit>
 #include <optional>
 
-#include "emulated_hw/care/directions.hpp"
 #include "emulated_hw/kit/arbiter.hpp"
+#include "emulated_hw/kit/dimension_order.hpp"
+#include "emulated_hw/kit/hypercube.hpp"
 #include "emulated_hw/kit/live_ends.hpp"
 #include "emulated_hw/kit/live_grid.hpp"
 
@@ -66,8 +67,8 @@ class LiveWays {
   }
   /// All channels of messages in no order that lead nearer.
   [[nodiscard]] Requests nearer(NodeNumber here, NodeNumber there) const noexcept {
-    return (torus_ ? nearer_ports(*torus_, here, there)
-                   : nearer_ports(kit::Hypercube(links_), here, there)) >>
+    return (torus_ ? kit::nearer_ports(*torus_, here, there)
+                   : kit::nearer_ports(kit::Hypercube(links_), here, there)) >>
            1;
   }
 

@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
-#include <variant>
 
 #include "emulated_hw/kit/fingerprint.hpp"
 
 namespace am::care {
-
-namespace {
-
-PortNumber opposite(const kit::Topology& topology, NodeNumber node, unsigned port) {
-  return std::visit([=](const auto& one) { return one.opposite(node, port); }, topology);
-}
-
-}  // namespace
 
 Machine::Machine(const kit::Topology& topology, const Options& options, const Preferences::Strategy& strategy)
     : kit::Machine("care"),
@@ -33,7 +24,8 @@ Machine::Machine(const kit::Topology& topology, const Options& options, const Pr
   for (NodeNumber node = 0; node < nodes; ++node) {
     for (unsigned port = 1; port < kit::ports_of(topology); ++port) {
       const NodeNumber there = kit::neighbour(topology, node, port);
-      if (there != kit::nowhere) sites_[node]->is_wired(port, *sites_[there], opposite(topology, node, port));
+      if (there != kit::nowhere)
+        sites_[node]->is_wired(port, *sites_[there], kit::opposite(topology, node, port));
     }
   }
 }

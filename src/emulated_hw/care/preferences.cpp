@@ -4,8 +4,6 @@
 #include <bit>
 #include <stdexcept>
 
-#include "emulated_hw/care/directions.hpp"
-
 namespace am::care {
 
 using kit::Grid;
@@ -44,8 +42,8 @@ Preferences::Preferences(const kit::Topology& topology, const Strategy& strategy
 }
 
 Ports Preferences::direction(NodeNumber here, NodeNumber there) const {
-  if (const auto* grid = std::get_if<Grid>(&topology_)) return nearer_ports(*grid, here, there);
-  return nearer_ports(std::get<kit::Hypercube>(topology_), here, there);
+  if (const auto* grid = std::get_if<Grid>(&topology_)) return kit::nearer_ports(*grid, here, there);
+  return kit::nearer_ports(std::get<kit::Hypercube>(topology_), here, there);
 }
 
 }  // namespace am::care

@@ -1,7 +1,7 @@
 // The preference table of a CARE router: which net-outputs it considers for a target, in which order (Byrd, Nakano and Delagi 1987, 4.6, 5.4).
 // The table is the routing strategy.
 //
-// A list for each logical direction (directions.hpp).
+// A list for each logical direction: the ports that lead nearer to a target, in a grid by comparisons, in a hypercube by exclusive or.
 #pragma once
 
 #include <functional>

@@ -71,6 +71,21 @@ template <class Coin>
   return {};
 }
 
+/// All ports that lead nearer to `there`; up, where both ways round are as long.
+template <class AnyGrid>
+[[nodiscard]] constexpr Ports nearer_ports(const AnyGrid& grid, NodeNumber here, NodeNumber there) noexcept {
+  Ports nearer = 0;
+  for (unsigned d = 0; d < grid.dimensions(); ++d) {
+    const std::uint32_t at = grid.at(here, d);
+    const std::uint32_t to = grid.at(there, d);
+    if (at == to) continue;
+    const auto [extent, wraps] = grid.dimension(d);
+    const bool up = wraps ? way_round(at, to, extent, [] { return true; }).goes_up : at < to;
+    nearer |= port_bit(up ? Grid::up(d) : Grid::down(d));
+  }
+  return nearer;
+}
+
 /// How many channels between routers lie on the way.
 [[nodiscard]] inline unsigned distance(const Grid& grid, NodeNumber from, NodeNumber to) noexcept {
   unsigned hops = 0;

@@ -48,6 +48,11 @@ class Hypercube {
   return {Hypercube::across(static_cast<unsigned>(std::countr_zero(here ^ there)))};
 }
 
+/// All ports that lead nearer to `there`.
+[[nodiscard]] constexpr Ports nearer_ports(const Hypercube&, RouterNumber here, NodeNumber there) noexcept {
+  return (here ^ there) << Hypercube::across(0);
+}
+
 /// How many channels between routers lie on the way.
 [[nodiscard]] constexpr unsigned distance(const Hypercube&, NodeNumber from, NodeNumber to) noexcept {
   return static_cast<unsigned>(std::popcount(from ^ to));

@@ -64,6 +64,10 @@ template <class Random>
 [[nodiscard]] inline RouterNumber neighbour(const Topology& topology, RouterNumber router, unsigned port) {
   return std::visit([=](const auto& one) { return one.neighbour(router, port); }, topology);
 }
+/// The port there at which that channel ends.
+[[nodiscard]] inline unsigned opposite(const Topology& topology, RouterNumber router, unsigned port) {
+  return std::visit([=](const auto& one) { return one.opposite(router, port); }, topology);
+}
 [[nodiscard]] inline Place place_of(const Topology& topology, NodeNumber node) {
   return std::visit([=](const auto& one) { return one.place_of(node); }, topology);
 }
