@@ -33,6 +33,7 @@ Preferences::Preferences(const kit::Topology& topology, const Strategy& strategy
   if (std::holds_alternative<kit::FatTree>(topology) || ports > 20)
     throw std::invalid_argument("care: its sites are on a grid or a hypercube of at most 20 ports");
   lists_.resize(std::size_t{1} << ports);
+  lists_[0] = {local};
   for (Ports direction = 2; direction < lists_.size(); direction += 2) {
     lists_[direction] = strategy(direction, ports);
     const auto is_output = [&](PortNumber port) { return port != local && port < ports; };
@@ -41,9 +42,9 @@ Preferences::Preferences(const kit::Topology& topology, const Strategy& strategy
   }
 }
 
-Ports Preferences::direction(NodeNumber here, NodeNumber there) const {
-  if (const auto* grid = std::get_if<Grid>(&topology_)) return kit::nearer_ports(*grid, here, there);
-  return kit::nearer_ports(std::get<kit::Hypercube>(topology_), here, there);
+const Preferences::List& Preferences::list(NodeNumber here, NodeNumber there) const {
+  if (const auto* grid = std::get_if<Grid>(&topology_)) return lists_[kit::nearer_ports(*grid, here, there)];
+  return lists_[kit::nearer_ports(std::get<kit::Hypercube>(topology_), here, there)];
 }
 
 }  // namespace am::care

@@ -37,8 +37,8 @@ class Preferences {
   Preferences(const kit::Topology& topology, const Strategy& strategy);
 
   [[nodiscard]] const kit::Topology& topology() const noexcept { return topology_; }
-  [[nodiscard]] Ports direction(NodeNumber here, NodeNumber there) const;
-  [[nodiscard]] const List& list(Ports direction) const { return lists_[direction]; }
+  /// Of a site, for a target; for itself the local one alone.
+  [[nodiscard]] const List& list(NodeNumber here, NodeNumber there) const;
 
  private:
   const kit::Topology topology_;

@@ -32,11 +32,6 @@ Router::Relayed Router::relayed(PortNumber input) const noexcept {
   return relayed;
 }
 
-const Preferences::List& Router::considered(NodeNumber target) const {
-  static const Preferences::List local_one{local};
-  return target == here_ ? local_one : preferences_.list(preferences_.direction(here_, target));
-}
-
 std::optional<PortNumber> Router::find(PortNumber input, NodeNumber target) const {
   for (const PortNumber output : considered(target)) {
     if (is_available(output) || (input_connections_[input] & port_bit(output)) != 0) return output;

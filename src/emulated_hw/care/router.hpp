@@ -51,7 +51,9 @@ class Router {
     return output_connection_[output];
   }
   /// The list of the preference table, or the local one alone.
-  [[nodiscard]] const Preferences::List& considered(NodeNumber target) const;
+  [[nodiscard]] const Preferences::List& considered(NodeNumber target) const {
+    return preferences_.list(here_, target);
+  }
 
  private:
   const NodeNumber here_;

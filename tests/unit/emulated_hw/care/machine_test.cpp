@@ -131,7 +131,7 @@ TEST(CareRouter, ConsidersNetOutputsByPreference) {
   const auto list = [](const kit::Topology& topology, const Preferences::Strategy& strategy,
                        NodeNumber there) {
     const Preferences preferences(topology, strategy);
-    return preferences.list(preferences.direction(5, there));
+    return preferences.list(5, there);
   };
   EXPECT_EQ(list(grid, Preferences::closest_first, 15), (List{1, 3, 2, 4})) << "right or up";
   EXPECT_EQ(list(grid, Preferences::one_only, 15), (List{1}));
