@@ -72,8 +72,7 @@ template <class Coin>
 }
 
 /// All ports that lead nearer to `there`; up, where both ways round are as long.
-template <class AnyGrid>
-[[nodiscard]] constexpr Ports nearer_ports(const AnyGrid& grid, NodeNumber here, NodeNumber there) noexcept {
+[[nodiscard]] inline Ports nearer_ports(const Grid& grid, NodeNumber here, NodeNumber there) noexcept {
   Ports nearer = 0;
   for (unsigned d = 0; d < grid.dimensions(); ++d) {
     const std::uint32_t at = grid.at(here, d);
