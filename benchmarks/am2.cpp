@@ -1,5 +1,6 @@
-// `ambench am2`: what AM-II's calls cost on top of libam's own. Round trips of AM_RequestM and AM_ReplyM beside those of request and reply
-// with as many words, and AM_RequestXfer into a segment beside a payload that its handler copies; in turn, in one job.
+// `ambench am2`: what AM-II's calls cost on top of libam's own. Round trips of AM_RequestM and AM_ReplyM, one by one and in bursts, beside
+// those of request and reply with as many words, and AM_RequestXfer into a segment beside a payload that its handler copies; in turn, in
+// one job.
 #include <am/am2.h>
 #include <am/am.hpp>
 
@@ -19,6 +20,7 @@ namespace ambench::am2 {
 namespace {
 
 constexpr std::array<int, 3> sizes{4096, 64 << 10, 512 << 10};
+constexpr int burst = 32;  ///< as many as an endpoint may have under way to another
 enum : handler_t { asks = 1, asks_four, answers, full, answers_four };
 
 // Each node is a process: what follows is a node's own.
@@ -46,17 +48,18 @@ void copy(am::Request& request, am::Payload payload) {
 }
 void stop(am::Request&) { stopped = true; }
 
+/// `count`: requests, before the replies are waited for.
 template <class F>
-void am2_round_trip(F send) {
-  const std::uint64_t expected = replies + 1;
-  send();
+void am2_round_trip(F send, int count = 1) {
+  const std::uint64_t expected = replies + static_cast<std::uint64_t>(count);
+  for (int i = 0; i < count; ++i) send();
   while (replies != expected) AM_Poll(bundle);
 }
 /// It polls as AM-II's programs do.
 template <class F>
-void round_trip(am::Node& node, F send) {
-  const std::uint64_t expected = replies + 1;
-  send();
+void round_trip(am::Node& node, F send, int count = 1) {
+  const std::uint64_t expected = replies + static_cast<std::uint64_t>(count);
+  for (int i = 0; i < count; ++i) send();
   while (replies != expected) node.poll();
 }
 
@@ -80,17 +83,20 @@ void set_up() {
 }
 
 void measure_all(am::Node& node) {
+  const auto am2_none = [] { AM_Request0(endpoint, 1, asks); };
+  const auto am2_four = [] { AM_Request4(endpoint, 1, asks_four, 1, 2, 3, 4); };
+  const auto none = [&] { node.request<ask>(1); };
+  const auto four = [&] {
+    node.request<ask_four>(1, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4});
+  };
   in_turn(
-      "0", [] { am2_round_trip([] { AM_Request0(endpoint, 1, asks); }); },
-      [&] { round_trip(node, [&] { node.request<ask>(1); }); }, 100);
+      "0", [&] { am2_round_trip(am2_none); }, [&] { round_trip(node, none); }, 100);
   in_turn(
-      "4", [] { am2_round_trip([] { AM_Request4(endpoint, 1, asks_four, 1, 2, 3, 4); }); },
-      [&] {
-        round_trip(node, [&] {
-          node.request<ask_four>(1, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4});
-        });
-      },
-      100);
+      "4", [&] { am2_round_trip(am2_four); }, [&] { round_trip(node, four); }, 100);
+  in_turn(
+      "burst_0", [&] { am2_round_trip(am2_none, burst); }, [&] { round_trip(node, none, burst); }, 10);
+  in_turn(
+      "burst_4", [&] { am2_round_trip(am2_four, burst); }, [&] { round_trip(node, four, burst); }, 10);
   for (const int bytes : sizes) {
     const std::span<std::byte> data = std::span(memory).first(static_cast<std::size_t>(bytes));
     in_turn(
@@ -124,6 +130,10 @@ Report measure_am2(const Options& options) {
   };
   for (const std::string words : {"0", "4"})
     add("AM_Request" + words + " and AM_Reply" + words, words, "libam's request and reply");
+  for (const std::string words : {"0", "4"}) {
+    add(std::to_string(burst) + " AM_Request" + words + ", then their replies", "burst_" + words,
+        "libam's requests and replies");
+  }
   for (const int bytes : sizes) {
     const std::string size = std::to_string(bytes);
     add("AM_RequestXfer0 of " + size + " bytes and AM_Reply0", "xfer_" + size,

@@ -159,6 +159,14 @@ int AM_MaxShort(void);  /* words: 16 */
 int AM_MaxMedium(void); /* bytes */
 int AM_MaxLong(void);   /* bytes */
 
+/* With up to four words, which is usual: they stay in registers. */
+int am2_request0(ep_t endpoint, int destination, handler_t handler);
+int am2_request1(ep_t endpoint, int destination, handler_t handler, am2_word_t a0);
+int am2_request2(ep_t endpoint, int destination, handler_t handler, am2_word_t a0, am2_word_t a1);
+int am2_request3(ep_t endpoint, int destination, handler_t handler, am2_word_t a0, am2_word_t a1,
+                 am2_word_t a2);
+int am2_request4(ep_t endpoint, int destination, handler_t handler, am2_word_t a0, am2_word_t a1,
+                 am2_word_t a2, am2_word_t a3);
 int am2_request(ep_t endpoint, int destination, handler_t handler, int count, ...);
 int am2_request_i(ep_t endpoint, int destination, handler_t handler, const void* source, int nbytes,
                   int count, ...);
@@ -166,6 +174,11 @@ int am2_request_xfer(ep_t endpoint, int destination, unsigned long offset, handl
                      const void* source, int nbytes, int async, int count, ...);
 int am2_get_xfer(ep_t endpoint, int destination, unsigned long source_offset, handler_t handler,
                  unsigned long destination_offset, int nbytes, int async, int count, ...);
+int am2_reply0(void* token, handler_t handler);
+int am2_reply1(void* token, handler_t handler, am2_word_t a0);
+int am2_reply2(void* token, handler_t handler, am2_word_t a0, am2_word_t a1);
+int am2_reply3(void* token, handler_t handler, am2_word_t a0, am2_word_t a1, am2_word_t a2);
+int am2_reply4(void* token, handler_t handler, am2_word_t a0, am2_word_t a1, am2_word_t a2, am2_word_t a3);
 int am2_reply(void* token, handler_t handler, int count, ...);
 int am2_reply_i(void* token, handler_t handler, const void* source, int nbytes, int count, ...);
 int am2_reply_xfer(void* token, unsigned long offset, handler_t handler, const void* source, int nbytes,

@@ -12,13 +12,12 @@ typedef long am2_word_t;
 
 #define AM2_W(a) ((am2_word_t)(a))
 
-#define AM_Request0(ep, dest, h) am2_request((ep), (dest), (h), 0)
-#define AM_Request1(ep, dest, h, a0) am2_request((ep), (dest), (h), 1, AM2_W(a0))
-#define AM_Request2(ep, dest, h, a0, a1) am2_request((ep), (dest), (h), 2, AM2_W(a0), AM2_W(a1))
-#define AM_Request3(ep, dest, h, a0, a1, a2) \
-  am2_request((ep), (dest), (h), 3, AM2_W(a0), AM2_W(a1), AM2_W(a2))
+#define AM_Request0(ep, dest, h) am2_request0((ep), (dest), (h))
+#define AM_Request1(ep, dest, h, a0) am2_request1((ep), (dest), (h), AM2_W(a0))
+#define AM_Request2(ep, dest, h, a0, a1) am2_request2((ep), (dest), (h), AM2_W(a0), AM2_W(a1))
+#define AM_Request3(ep, dest, h, a0, a1, a2) am2_request3((ep), (dest), (h), AM2_W(a0), AM2_W(a1), AM2_W(a2))
 #define AM_Request4(ep, dest, h, a0, a1, a2, a3) \
-  am2_request((ep), (dest), (h), 4, AM2_W(a0), AM2_W(a1), AM2_W(a2), AM2_W(a3))
+  am2_request4((ep), (dest), (h), AM2_W(a0), AM2_W(a1), AM2_W(a2), AM2_W(a3))
 #define AM_Request5(ep, dest, h, a0, a1, a2, a3, a4) \
   am2_request((ep), (dest), (h), 5, AM2_W(a0), AM2_W(a1), AM2_W(a2), AM2_W(a3), AM2_W(a4))
 #define AM_Request6(ep, dest, h, a0, a1, a2, a3, a4, a5) \
@@ -260,12 +259,12 @@ typedef long am2_word_t;
                    AM2_W(a2), AM2_W(a3), AM2_W(a4), AM2_W(a5), AM2_W(a6), AM2_W(a7), AM2_W(a8), AM2_W(a9), \
                    AM2_W(a10), AM2_W(a11), AM2_W(a12), AM2_W(a13), AM2_W(a14), AM2_W(a15))
 
-#define AM_Reply0(token, h) am2_reply((token), (h), 0)
-#define AM_Reply1(token, h, a0) am2_reply((token), (h), 1, AM2_W(a0))
-#define AM_Reply2(token, h, a0, a1) am2_reply((token), (h), 2, AM2_W(a0), AM2_W(a1))
-#define AM_Reply3(token, h, a0, a1, a2) am2_reply((token), (h), 3, AM2_W(a0), AM2_W(a1), AM2_W(a2))
+#define AM_Reply0(token, h) am2_reply0((token), (h))
+#define AM_Reply1(token, h, a0) am2_reply1((token), (h), AM2_W(a0))
+#define AM_Reply2(token, h, a0, a1) am2_reply2((token), (h), AM2_W(a0), AM2_W(a1))
+#define AM_Reply3(token, h, a0, a1, a2) am2_reply3((token), (h), AM2_W(a0), AM2_W(a1), AM2_W(a2))
 #define AM_Reply4(token, h, a0, a1, a2, a3) \
-  am2_reply((token), (h), 4, AM2_W(a0), AM2_W(a1), AM2_W(a2), AM2_W(a3))
+  am2_reply4((token), (h), AM2_W(a0), AM2_W(a1), AM2_W(a2), AM2_W(a3))
 #define AM_Reply5(token, h, a0, a1, a2, a3, a4) \
   am2_reply((token), (h), 5, AM2_W(a0), AM2_W(a1), AM2_W(a2), AM2_W(a3), AM2_W(a4))
 #define AM_Reply6(token, h, a0, a1, a2, a3, a4, a5) \

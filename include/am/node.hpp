@@ -463,8 +463,8 @@ impl::OutMessage Node::pack_(NodeId to, A&&... args) {
   return message;
 }
 
-inline void Node::publish_(NodeId to, Priority priority, impl::Packet& packet, impl::Header header,
-                           std::size_t payload_bytes) noexcept {
+[[gnu::always_inline]] inline void Node::publish_(NodeId to, Priority priority, impl::Packet& packet,
+                                                  impl::Header header, std::size_t payload_bytes) noexcept {
   const std::size_t index = impl::link_index(to, priority);
   impl::Producer& ring = rings_[index];
   packet.payload_bytes = static_cast<std::uint32_t>(payload_bytes);

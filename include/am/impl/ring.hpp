@@ -64,7 +64,7 @@ class Producer {
   }
 
   /// Publishes the packet that the last claim returned; `header` is without lap.
-  void commit(Packet* packet, Header header) noexcept {
+  [[gnu::always_inline]] void commit(Packet* packet, Header header) noexcept {
     const std::size_t lines = header.lines();
     packet->header.store(header.with_lap(lap_).bits, std::memory_order_release);  // R1
     head_ += lines;

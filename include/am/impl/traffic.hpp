@@ -15,7 +15,7 @@ struct alignas(line_bytes) Traffic {
 };
 
 /// Adds to a counter that has one writer: a plain addition, no locked instruction. Relaxed: counters order nothing.
-inline void count(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) noexcept {
+[[gnu::always_inline]] inline void count(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 

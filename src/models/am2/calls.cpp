@@ -5,6 +5,8 @@
 #include <cstdarg>
 #include <utility>
 
+#include "models/am2/lines.hpp"
+
 namespace am::models::am2 {
 
 namespace {
@@ -12,12 +14,16 @@ namespace {
 constexpr Count probe_every_ns =
     100'000'000;  // while a request waits for answers of a node that may have left
 
-/// Argument words as C passes them: each a T.
+/// Argument words.
 class Words {
  public:
+  template <class... W>
+  explicit Words(W... words) noexcept : count_(sizeof...(words)), words_{words...} {}
+  /// As C passes them: each a T.
   template <class T>
   static Words of(int count, va_list list) noexcept {
-    Words words(count);
+    Words words;
+    words.count_ = count;
     if (count > max_words) return words;  // which is refused
     for (int i = 0; i < count; ++i) words.words_[static_cast<std::size_t>(i)] = va_arg(list, T);
     return words;
@@ -26,8 +32,6 @@ class Words {
   [[nodiscard]] const am2_word_t* data() const noexcept { return words_.data(); }
 
  private:
-  explicit Words(int count) noexcept : count_(count) {}  // NOLINT(*-member-init): words are written once
-
   int count_;
   std::array<am2_word_t, max_words> words_;
 };
@@ -82,7 +86,7 @@ bool has_credit(const Translation& entry, const am2_endpoint& endpoint) noexcept
 
 /// Waits until the entry has credit; handlers of the bundle run, which may change it. Returns 0, or why there will be none.
 [[gnu::noinline]] int wait_for_credit(State& state, am2_endpoint& endpoint, int index) {
-  Count probe_at = state.node.count() + probe_every_ns;
+  Count probe_at = 0;
   const auto ends = [&] {
     const Translation* const entry = entry_in_use(endpoint, index);
     return entry == nullptr || has_credit(*entry, endpoint);
@@ -103,12 +107,17 @@ bool has_credit(const Translation& entry, const am2_endpoint& endpoint) noexcept
   return entry_in_use(endpoint, index) == nullptr ? EBADENTRY : 0;
 }
 
-/// A request polls first, where the program has not since its last one. In a burst, whose answers are on their way, every fourth one
-/// does: to look after each for an answer that is being written costs more than the request.
+/// A request polls first, where the program has not since its last one. In a burst, whose answers are on their way, few do, since to look
+/// for an answer that is being written costs more than the request: those that find 0, 1, 4 and 16 unanswered. Who computes
+/// between requests, so that each finds the last one's answer, polls at each.
 bool is_to_poll(am2_endpoint& endpoint, const Translation* entry) noexcept {
-  constexpr std::uint32_t burst = 4;
-  if (std::exchange(endpoint.state->polled_since_request, false)) return false;
-  return entry == nullptr || entry->outstanding == 0 || ++endpoint.requests % burst == 0;
+  const bool has_polled = std::exchange(endpoint.state->polled_since_request, false);
+  if (!has_polled && entry != nullptr && 4 * endpoint.since_poll < 3 * entry->outstanding) {
+    ++endpoint.since_poll;
+    return false;
+  }
+  endpoint.since_poll = 1;
+  return !has_polled;
 }
 
 /// What a node sends to itself runs before the call returns, and so does what comes back of it: where own messages wait, which have come
@@ -119,6 +128,13 @@ int send_here(State& state, am2_endpoint& endpoint, const Outgoing& message) {
   state.run_messages(bundle);
   state.run_messages(bundle);
   return AM_OK;
+}
+
+/// What AM-II says of a request that libam has not sent.
+int fault_of(Status status) noexcept {
+  return status == Status::unreachable    ? EUNREACHABLE
+         : status == Status::no_such_node ? EBADENDPOINT
+                                          : EBADLENGTH;
 }
 
 int send_request(State& state, am2_endpoint& endpoint, int index, const Asked& asked, const Words& words) {
@@ -153,15 +169,13 @@ int send_request(State& state, am2_endpoint& endpoint, int index, const Asked& a
       return AM_OK;
     --entry->outstanding;  // no handler has run meanwhile: the entry is where it was
     if (status == Status::again) return AM_ERR_NOT_SENT;
-    fault = status == Status::unreachable    ? EUNREACHABLE
-            : status == Status::no_such_node ? EBADENDPOINT
-                                             : EBADLENGTH;
+    fault = fault_of(status);
   }
   state.came_back_here(endpoint, message, Came::returned_request, fault);
   return AM_OK;
 }
 
-int request(ep_t endpoint, int index, const Asked& asked, const Words& words) {
+[[gnu::noinline]] int request(ep_t endpoint, int index, const Asked& asked, const Words& words) {
   return with_endpoint(asked.call, endpoint, [&](State& state, am2_endpoint& its) {
     if (state.running != nullptr)
       return refused(AM_ERR_RESOURCE, asked.call, "a handler may reply, and no more");
@@ -174,11 +188,11 @@ int request(ep_t endpoint, int index, const Asked& asked, const Words& words) {
 
 /// The token of the message whose handler runs, or null.
 Token* running(State& state, const void* token) noexcept {
-  return token != nullptr && token == state.running && state.running->message != nullptr ? state.running
-                                                                                         : nullptr;
+  return token != nullptr && token == state.running && state.running->endpoint != nullptr ? state.running
+                                                                                          : nullptr;
 }
 
-int reply(void* token, const Asked& asked, const Words& words) {
+[[gnu::noinline]] int reply(void* token, const Asked& asked, const Words& words) {
   return with_state(asked.call, [&](State& state) {
     Token* const its = running(state, token);
     if (its == nullptr)
@@ -187,13 +201,12 @@ int reply(void* token, const Asked& asked, const Words& words) {
       return refused(AM_ERR_RESOURCE, asked.call, "one reply to a request, and none to a reply");
     if (const char* const fault = fault_of(asked, words)) return refused(AM_ERR_BAD_ARG, asked.call, fault);
     Outgoing message = outgoing(asked, words, false);
-    const Message& asks = *its->message;
-    message.to = asks.from;
-    message.to_endpoint = asks.from_endpoint;
-    message.from_endpoint = asks.to_endpoint;
-    message.tag = asks.tag;
-    message.head.index = asks.head.index;
-    message.head.serial = asks.head.serial;
+    message.to = its->from;
+    message.to_endpoint = its->from_endpoint();
+    message.from_endpoint = its->endpoint->id;
+    message.tag = its->tag;
+    message.head.index = its->index();
+    message.head.serial = its->serial();
     its->may_reply = false;
     State::count_sent(*its->endpoint, message, false);
     if (message.to == state.node.id()) [[unlikely]] {
@@ -209,17 +222,89 @@ int reply(void* token, const Asked& asked, const Words& words) {
 
 /// A reply has come through the entry that its request went through; in AMX's jobs entry i is node i.
 int index_of_source(const Token& token) noexcept {
-  const Message& message = *token.message;
   const std::vector<Translation>& entries = token.endpoint->translations;
   const auto names_it = [&](const Translation& entry) {
-    return entry.used && entry.name.node == message.from && entry.name.endpoint == message.from_endpoint;
+    return entry.used && entry.name.node == token.from && entry.name.endpoint == token.from_endpoint();
   };
-  for (const std::uint32_t likely :
-       {message.came == Came::reply ? message.head.index : message.from, message.from}) {
+  for (const std::uint32_t likely : {token.came == Came::reply ? token.index() : token.from, token.from}) {
     if (likely < entries.size() && names_it(entries[likely])) return static_cast<int>(likely);
   }
   const auto found = std::find_if(entries.begin(), entries.end(), names_it);
   return found == entries.end() ? -1 : static_cast<int>(found - entries.begin());
+}
+
+// -- short ones of few words: as lines, where all is as usual
+
+/// The entry through which a line goes, or null.
+Translation* line_entry(am2_endpoint& endpoint, int index) noexcept {
+  Translation* const entry = entry_in_use(endpoint, index);
+  return entry != nullptr && entry->line.exists() ? entry : nullptr;
+}
+
+bool is_handler(handler_t handler) noexcept { return handler >= 0 && handler < handlers_per_endpoint; }
+
+/// The same when it may send: has polled where that was due, and has credit.
+Translation* ready_line_entry(State& state, am2_endpoint& endpoint, int index) {
+  Translation* entry = line_entry(endpoint, index);
+  if (entry != nullptr && is_to_poll(endpoint, entry)) {
+    state.poll(*endpoint.bundle);
+    entry = line_entry(endpoint, index);  // handlers may change it
+  }
+  if (entry != nullptr && !has_credit(*entry, endpoint)) [[unlikely]]
+    entry = wait_for_credit(state, endpoint, index) == 0 ? line_entry(endpoint, index) : nullptr;
+  return entry;
+}
+
+template <class... W>
+[[gnu::noinline]] int request_any(ep_t endpoint, int index, handler_t handler, W... words) {
+  return request(endpoint, index, {"AM_Request", Kind::small, handler, nullptr, 0}, Words(words...));
+}
+template <class... W>
+[[gnu::noinline]] int reply_any(void* token, handler_t handler, W... words) {
+  return reply(token, {"AM_Reply", Kind::small, handler, nullptr, 0}, Words(words...));
+}
+
+template <class... W>
+[[gnu::always_inline]] inline int request_words(ep_t endpoint, int index, handler_t handler, W... words) {
+  const auto as_any = [&] { return request_any(endpoint, index, handler, words...); };
+  State* const state = initialised();
+  const bool usual = state != nullptr && endpoint != nullptr && endpoint->state == state &&
+                     state->running == nullptr && is_handler(handler);
+  if (!usual) [[unlikely]]
+    return as_any();
+  return guarded("AM_Request", [&] {
+    Translation* const entry = ready_line_entry(*state, *endpoint, index);
+    if (entry == nullptr) [[unlikely]]
+      return as_any();
+    ++entry->outstanding;
+    const Line line = entry->line.to_handler(static_cast<std::uint8_t>(handler));
+    if (send_request_line(state->node, entry->name.node, entry->tag, line, words...) != Status::ok)
+        [[unlikely]] {
+      --entry->outstanding;  // no handler has run meanwhile: the entry is where it was
+      return as_any();
+    }
+    State::count_sent_line(*endpoint, sizeof...(words), true);
+    return AM_OK;
+  });
+}
+
+template <class... W>
+[[gnu::always_inline]] inline int reply_words(void* token, handler_t handler, W... words) {
+  const auto as_any = [&] { return reply_any(token, handler, words...); };
+  State* const state = initialised();
+  Token* const its = state != nullptr ? state->running : nullptr;
+  const bool usual =
+      its != nullptr && its == token && its->may_reply && its->line.exists() && is_handler(handler);
+  if (!usual) [[unlikely]]
+    return as_any();
+  return guarded("AM_Reply", [&] {
+    const Line line = its->line.back().to_handler(static_cast<std::uint8_t>(handler));
+    if (send_reply_line(state->node, its->from, its->tag, line, words...) != Status::ok) [[unlikely]]
+      return as_any();
+    its->may_reply = false;
+    State::count_sent_line(*its->endpoint, sizeof...(words), false);
+    return AM_OK;
+  });
 }
 
 template <class F>
@@ -245,8 +330,24 @@ using namespace am::models::am2;  // NOLINT: the C functions below are its face
 
 extern "C" {
 
-// What is usual is one function each, in which the compiler sees that there are no data.
-[[gnu::flatten]] int am2_request(ep_t endpoint, int destination, handler_t handler, int count, ...) {
+int am2_request0(ep_t endpoint, int destination, handler_t handler) {
+  return request_words(endpoint, destination, handler);
+}
+int am2_request1(ep_t endpoint, int destination, handler_t handler, am2_word_t a0) {
+  return request_words(endpoint, destination, handler, a0);
+}
+int am2_request2(ep_t endpoint, int destination, handler_t handler, am2_word_t a0, am2_word_t a1) {
+  return request_words(endpoint, destination, handler, a0, a1);
+}
+int am2_request3(ep_t endpoint, int destination, handler_t handler, am2_word_t a0, am2_word_t a1,
+                 am2_word_t a2) {
+  return request_words(endpoint, destination, handler, a0, a1, a2);
+}
+int am2_request4(ep_t endpoint, int destination, handler_t handler, am2_word_t a0, am2_word_t a1,
+                 am2_word_t a2, am2_word_t a3) {
+  return request_words(endpoint, destination, handler, a0, a1, a2, a3);
+}
+int am2_request(ep_t endpoint, int destination, handler_t handler, int count, ...) {
   AM2_TAKE_WORDS;
   return request(endpoint, destination, {"AM_Request", Kind::small, handler, nullptr, 0}, words);
 }
@@ -279,7 +380,18 @@ int am2_get_xfer(ep_t endpoint, int destination, unsigned long source_offset, ha
                  words);
 }
 
-[[gnu::flatten]] int am2_reply(void* token, handler_t handler, int count, ...) {
+int am2_reply0(void* token, handler_t handler) { return reply_words(token, handler); }
+int am2_reply1(void* token, handler_t handler, am2_word_t a0) { return reply_words(token, handler, a0); }
+int am2_reply2(void* token, handler_t handler, am2_word_t a0, am2_word_t a1) {
+  return reply_words(token, handler, a0, a1);
+}
+int am2_reply3(void* token, handler_t handler, am2_word_t a0, am2_word_t a1, am2_word_t a2) {
+  return reply_words(token, handler, a0, a1, a2);
+}
+int am2_reply4(void* token, handler_t handler, am2_word_t a0, am2_word_t a1, am2_word_t a2, am2_word_t a3) {
+  return reply_words(token, handler, a0, a1, a2, a3);
+}
+int am2_reply(void* token, handler_t handler, int count, ...) {
   AM2_TAKE_WORDS;
   return reply(token, {"AM_Reply", Kind::small, handler, nullptr, 0}, words);
 }
@@ -297,7 +409,7 @@ int am2_reply_xfer(void* token, unsigned long offset, handler_t handler, const v
 
 int AM_GetSourceEndpoint(void* token, en_t* name) {
   return with_token("AM_GetSourceEndpoint", token, [&](const Token& its) {
-    return give(name, en_t{its.message->from, its.message->from_endpoint});
+    return give(name, en_t{its.from, its.from_endpoint()});
   });
 }
 
@@ -307,7 +419,7 @@ int AM_GetDestEndpoint(void* token, ep_t* endpoint) {
 }
 
 int AM_GetMsgTag(void* token, tag_t* tag) {
-  return with_token("AM_GetMsgTag", token, [&](const Token& its) { return give(tag, its.message->tag); });
+  return with_token("AM_GetMsgTag", token, [&](const Token& its) { return give(tag, its.tag); });
 }
 
 int AMX_GetSourceId(void* token, int* index) {

@@ -1,7 +1,7 @@
 // AM-II's messages: what stands in the words and the payload of libam's, and how one waits for its endpoint to be polled.
 //
-// A short one of up to four arguments whose endpoints, entry and mapping have small numbers is a line (Compact):
-//   words     tag, Compact, the arguments
+// A short one of up to four arguments whose endpoints, entry and mapping have small numbers is a line (lines.hpp):
+//   words     tag, Line, the arguments
 // One with data, whose fields and arguments are no more than three, has them as words, and a payload that is its data:
 //   words     endpoints (to | from << 32), tag, what it is (Head), the fields (see below), the arguments
 // All others:
@@ -51,32 +51,36 @@ struct Head {
   }
 };
 
-/// Endpoints and head in one word, where they are small: to 16 | from 16 | handler 8 | index 12 | serial 12.
-struct Compact {
-  static constexpr int most_words = 4;
+/// Endpoints and head in one word, where they are small: to 16 | from 16 | handler 8 | index 12 | serial 12. Without a handler it
+/// names the way, 0 where none is that small.
+struct Line {
+  std::uint64_t word = 0;
 
-  [[nodiscard]] static bool can_be(const Head& head, std::uint32_t to, std::uint32_t from) noexcept {
-    return head.kind == Kind::small && head.count <= most_words && (head.index | head.serial) < 1 << 12 &&
-           to >> 16 == 1 && from >> 16 == 1;
+  [[nodiscard]] static Line way(std::uint32_t to, std::uint32_t from, std::uint32_t index,
+                                std::uint32_t serial) noexcept {
+    if ((index | serial) >> 12 != 0 || to >> 16 != 1 || from >> 16 != 1) return {};
+    return {std::uint64_t{to - first_endpoint} | std::uint64_t{from - first_endpoint} << 16 |
+            std::uint64_t{index} << 40 | std::uint64_t{serial} << 52};
   }
-  [[nodiscard]] static std::uint64_t word(const Head& head, std::uint32_t to, std::uint32_t from) noexcept {
-    return std::uint64_t{to - first_endpoint} | std::uint64_t{from - first_endpoint} << 16 |
-           std::uint64_t{head.handler} << 32 | std::uint64_t{head.index} << 40 |
-           std::uint64_t{head.serial} << 52;
+  [[nodiscard]] bool exists() const noexcept { return word != 0; }
+  [[nodiscard]] Line to_handler(std::uint8_t number) const noexcept {
+    return {word | std::uint64_t{number} << 32};
   }
-  static std::uint32_t to(std::uint64_t word) noexcept {
+  /// The way of its reply.
+  [[nodiscard]] Line back() const noexcept {
+    return {(word & ~0xff'ffff'ffffULL) | (word & 0xffff) << 16 | (word >> 16 & 0xffff)};
+  }
+  [[nodiscard]] std::uint32_t to() const noexcept {
     return static_cast<std::uint16_t>(word) + first_endpoint;
   }
-  static std::uint32_t from(std::uint64_t word) noexcept {
+  [[nodiscard]] std::uint32_t from() const noexcept {
     return static_cast<std::uint16_t>(word >> 16) + first_endpoint;
   }
-  static Head head(std::uint64_t word, std::size_t count) noexcept {
-    return {.kind = Kind::small,
-            .count = static_cast<std::uint8_t>(count),
-            .handler = static_cast<std::uint8_t>(word >> 32),
-            .index = static_cast<std::uint32_t>(word >> 40 & 0xfff),
-            .serial = static_cast<std::uint32_t>(word >> 52)};
+  [[nodiscard]] std::uint8_t handler() const noexcept { return static_cast<std::uint8_t>(word >> 32); }
+  [[nodiscard]] std::uint32_t index() const noexcept {
+    return static_cast<std::uint32_t>(word >> 40 & 0xfff);
   }
+  [[nodiscard]] std::uint32_t serial() const noexcept { return static_cast<std::uint32_t>(word >> 52); }
 };
 
 constexpr std::size_t fields_of(Kind kind, bool request) noexcept {
@@ -100,7 +104,6 @@ struct Outgoing {
   const void* data = nullptr;
   std::size_t bytes = 0;
 
-  [[nodiscard]] bool is_compact() const noexcept { return Compact::can_be(head, to_endpoint, from_endpoint); }
   [[nodiscard]] std::uint64_t endpoints() const noexcept {
     return to_endpoint | static_cast<std::uint64_t>(from_endpoint) << 32;
   }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "models/am2/invoke.hpp"
 #include "models/am2/state.hpp"
@@ -36,20 +35,6 @@ std::string_view name_of(int status) noexcept {
       return "?";
   }
 }
-
-/// As long as one lives a handler runs. (A reply to oneself runs inside the handler that sends it.)
-class Running {
- public:
-  Running(Token*& running, Token& token) noexcept
-      : running_(running), before_(std::exchange(running, &token)) {}
-  ~Running() { running_ = before_; }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
- private:
-  Token*& running_;
-  Token* const before_;
-};
 
 bool to_segment(const Message& message) noexcept {
   return message.head.kind == Kind::bulk || message.head.kind == Kind::get;
@@ -100,8 +85,7 @@ int State::fault_of(const am2_endpoint& endpoint, const Message& message) const 
     return bytes > endpoint.segment_bytes || offset > endpoint.segment_bytes - bytes;
   };
   const bool asks = message.came == Came::request;
-  if (asks && endpoint.tag != AM_ALL && (endpoint.tag == AM_NONE || endpoint.tag != message.tag))
-    return EBADTAG;
+  if (asks && !endpoint.takes(message.tag)) return EBADTAG;
   if (asks && message.head.kind == Kind::get) {
     if (message.fields[2] > max_long) return EBADLENGTH;
     return outside(message.fields[0], message.fields[2]) ? EBADSEGOFF : 0;
@@ -142,17 +126,13 @@ void* State::place_of(const am2_endpoint& endpoint, const Message& message) {
 }
 
 void State::call(am2_endpoint& endpoint, const Message& message, bool may_reply) {
-  Token token{&message, &endpoint, may_reply};
+  Line line;
+  if (message.from != node.id())
+    line = Line::way(message.to_endpoint, message.from_endpoint, message.head.index, message.head.serial);
+  Token token{&endpoint, &message, line, message.tag, message.from, message.came, may_reply};
   void* const place = message.head.kind == Kind::small ? nullptr : place_of(endpoint, message);
   count_received(endpoint, message);
-  try {
-    const Running now(running, token);
-    call_handler(endpoint, token, place);
-  } catch (...) {
-    if (token.may_reply) answer(token);
-    throw;
-  }
-  if (token.may_reply) answer(token);
+  run_with(token, [&] { call_handler(endpoint, token, place); });
 }
 
 void State::call_handler(am2_endpoint& endpoint, Token& token, void* place) {
@@ -176,7 +156,7 @@ void State::run_returned(am2_endpoint& endpoint, const Message& message) {
            message.from_endpoint, " of node ", message.from, " for its handler ", block.handler,
            " came back: ", name_of(message.status), " (set handler 0 to be told)");
   }
-  Token none{nullptr, nullptr, false};
+  Token none{nullptr, &message, {}, message.tag, message.from, message.came, false};
   ++endpoint.stats.ReturnedMessages;
   const Running now(running, none);
   reinterpret_cast<void (*)(int, op_t, void*)>(handler)(message.status, message.opcode(), &block);

@@ -56,18 +56,33 @@ inline constexpr std::uint32_t default_window = 32;
 inline constexpr std::uint32_t largest_window = 1024;
 
 struct Translation {
-  bool used = false;
+  Line line{};  ///< the way of those that go as lines; none to this node itself
   en_t name{};
   tag_t tag = AM_NONE;
   std::uint32_t serial = 0;       ///< of this mapping: answers to requests of an earlier one are not counted
   std::uint32_t outstanding = 0;  ///< requests that were not answered yet
+  bool used = false;
 };
 
-/// What a token points to: the message whose handler runs.
+/// What a token points to: where the message comes from whose handler runs.
 struct Token {
-  const Message* message;
-  am2_endpoint* endpoint;
+  am2_endpoint* endpoint;  ///< null: handler 0 is told of one that came back
+  const Message* message;  ///< null where it came as a line
+  Line line;
+  tag_t tag;
+  NodeId from;
+  Came came;
   bool may_reply;
+
+  [[nodiscard]] std::uint32_t from_endpoint() const noexcept {
+    return message != nullptr ? message->from_endpoint : line.from();
+  }
+  [[nodiscard]] std::uint32_t index() const noexcept {
+    return message != nullptr ? message->head.index : line.index();
+  }
+  [[nodiscard]] std::uint32_t serial() const noexcept {
+    return message != nullptr ? message->head.serial : line.serial();
+  }
 };
 
 }  // namespace am::models::am2
@@ -77,23 +92,32 @@ struct am2_endpoint {
   am2_endpoint(am::models::am2::State& its_state, std::uint32_t its_id) : state(&its_state), id(its_id) {}
 
   am::models::am2::State* state;
-  std::uint32_t id;
   am2_bundle* bundle = nullptr;  ///< null: freed
+  std::uint32_t id;
+  std::uint32_t window = am::models::am2::default_window;
+  std::uint32_t since_poll = 0;  ///< requests since the last one that has polled, and this one
   tag_t tag = AM_NONE;
   std::vector<am2_handler_fn_t> handlers{};
   std::vector<am::models::am2::Translation> translations{};
+  AMX_preHandlerCallback_t before_handler = nullptr;
+  AMX_postHandlerCallback_t after_handler = nullptr;
+  amx_stats_t stats{};
   void* segment = nullptr;
   std::size_t segment_bytes = 0;
-  std::uint32_t window = am::models::am2::default_window;
   std::vector<am::models::am2::Message> inbox{};
   std::vector<am::models::am2::Message> batch{};  ///< taken from the inbox; run up to `next`
   std::size_t next = 0;
-  std::uint32_t requests = 0;  ///< while answers are on their way
-  amx_stats_t stats{};
-  AMX_preHandlerCallback_t before_handler = nullptr;
-  AMX_postHandlerCallback_t after_handler = nullptr;
 
   [[nodiscard]] bool has_messages() const noexcept { return next < batch.size() || !inbox.empty(); }
+  /// Whether a request with that tag is for it.
+  [[nodiscard]] bool takes(tag_t its_tag) const noexcept {
+    return tag == AM_ALL || (tag != AM_NONE && tag == its_tag);
+  }
+  /// The handler of that number where it is called by itself; null: there is none, or callbacks are called, too.
+  [[nodiscard]] am2_handler_fn_t plain_handler(std::uint8_t number) const noexcept {
+    const bool plain = number != 0 && before_handler == nullptr && after_handler == nullptr;
+    return plain ? handlers[number] : nullptr;
+  }
 };
 
 namespace am::models::am2 {
@@ -112,6 +136,11 @@ class State {
   am2_endpoint* new_endpoint(am2_bundle& bundle, std::uint32_t id);
   std::uint32_t new_id() const noexcept { return first_endpoint + static_cast<std::uint32_t>(by_id_.size()); }
   [[nodiscard]] am2_endpoint* find(std::uint32_t id) noexcept;
+  /// The one that a line goes to.
+  [[nodiscard]] am2_endpoint* find(Line line) const noexcept {
+    const std::size_t place = line.to() - first_endpoint;
+    return place < by_id_.size() ? by_id_[place] : nullptr;
+  }
   [[nodiscard]] am2_endpoint* find_known(std::uint32_t port) noexcept;
   void free_endpoint(am2_endpoint& endpoint);
   void free_bundle(am2_bundle& bundle);
@@ -122,7 +151,15 @@ class State {
 
   /// A message for an endpoint of this node, which runs now or waits; one for none of them goes back at the next poll.
   void arrived(Message& message);
+  /// Whether a message that comes for that endpoint now may run at once.
+  [[nodiscard]] bool runs_now(const am2_endpoint& endpoint) const noexcept {
+    return endpoint.bundle == polled_ && running == nullptr && waiting_ == 0;
+  }
+  /// Calls handler(), which runs that message's; then a request that it did not answer is answered.
+  template <class F>
+  void run_with(Token& token, F&& handler);
   void credit(std::uint32_t endpoint, std::uint32_t index, std::uint32_t serial) noexcept;
+  static void credit(am2_endpoint& endpoint, std::uint32_t index, std::uint32_t serial) noexcept;
   /// Runs what has come for a bundle, once around. How many events that were.
   std::size_t poll(am2_bundle& bundle);
   void run_messages(am2_bundle& bundle) {
@@ -140,6 +177,7 @@ class State {
   Status send_reply(const Outgoing& message);
   /// Whatever was sent by an endpoint, and has come to one: for AMX_GetEndpointStatistics.
   static void count_sent(am2_endpoint& endpoint, const Outgoing& message, bool request) noexcept;
+  static void count_sent_line(am2_endpoint& endpoint, std::size_t words, bool request) noexcept;
   static void count_received(am2_endpoint& endpoint, const Message& message) noexcept;
   /// To this node: runs now, where its endpoint is in `open`, the bundle of the endpoint that sends it; else it waits.
   void deliver_here(const Outgoing& message, Came came, const am2_bundle* open);
@@ -183,7 +221,6 @@ class State {
   void run_right(am2_endpoint& endpoint, const Message& message);
   void run_returned(am2_endpoint& endpoint, const Message& message);
   void answer_get(am2_endpoint& endpoint, const Message& message);
-  /// Runs the handler; then a request that it did not answer is answered.
   void call(am2_endpoint& endpoint, const Message& message, bool may_reply);
   static void call_handler(am2_endpoint& endpoint, Token& token, void* place);
   static void call_with_callbacks(const am2_endpoint& endpoint, Token& token, void* place,
@@ -225,9 +262,52 @@ inline void State::count_sent(am2_endpoint& endpoint, const Outgoing& message, b
   ++(request ? stats.RequestsSent : stats.RepliesSent)[category];
   (request ? stats.RequestDataBytesSent : stats.ReplyDataBytesSent)[category] += bytes;
 }
+inline void State::count_sent_line(am2_endpoint& endpoint, std::size_t words, bool request) noexcept {
+  amx_stats_t& stats = endpoint.stats;
+  ++(request ? stats.RequestsSent : stats.RepliesSent)[0];
+  (request ? stats.RequestDataBytesSent : stats.ReplyDataBytesSent)[0] += words * sizeof(am2_word_t);
+}
 inline void State::count_received(am2_endpoint& endpoint, const Message& message) noexcept {
   amx_stats_t& stats = endpoint.stats;
   ++(message.is_request() ? stats.RequestsReceived : stats.RepliesReceived)[category_of(message.head.kind)];
+}
+
+/// The state of a node that runs one of libam's handlers.
+inline State& state_of(Node& node) {
+  State* const known = here;
+  return known != nullptr && &known->node == &node ? *known : node.own<State>();
+}
+
+inline void State::credit(am2_endpoint& endpoint, std::uint32_t index, std::uint32_t serial) noexcept {
+  if (index >= endpoint.translations.size()) return;
+  Translation& translation = endpoint.translations[index];
+  if (translation.serial == serial && translation.outstanding != 0) --translation.outstanding;
+}
+
+/// As long as one lives a handler runs. (A reply to oneself runs inside the handler that sends it.)
+class Running {
+ public:
+  Running(Token*& running, Token& token) noexcept
+      : running_(running), before_(std::exchange(running, &token)) {}
+  ~Running() { running_ = before_; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  Token*& running_;
+  Token* const before_;
+};
+
+template <class F>
+[[gnu::always_inline]] inline void State::run_with(Token& token, F&& handler) {
+  try {
+    const Running now(running, token);
+    handler();
+  } catch (...) {
+    if (token.may_reply) answer(token);
+    throw;
+  }
+  if (token.may_reply) answer(token);
 }
 
 /// What goes back to where a message came from.

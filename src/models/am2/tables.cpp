@@ -90,8 +90,15 @@ Translation* translation_in(am2_endpoint& endpoint, int index) noexcept {
   return &endpoint.translations[static_cast<std::size_t>(index)];
 }
 
-void map(State& state, Translation& translation, en_t name, tag_t tag) noexcept {
-  translation = {.used = true, .name = name, .tag = tag, .serial = state.new_serial()};
+void map(State& state, am2_endpoint& endpoint, Translation& translation, en_t name, tag_t tag) noexcept {
+  const std::uint32_t serial = state.new_serial();
+  const auto index = static_cast<std::uint32_t>(&translation - endpoint.translations.data());
+  const bool goes_out = name.node < state.node.size() && name.node != state.node.id();
+  translation = {.line = goes_out ? Line::way(name.endpoint, endpoint.id, index, serial) : Line{},
+                 .name = name,
+                 .tag = tag,
+                 .serial = serial,
+                 .used = true};
 }
 
 /// Those of a handler that change what is being run.
@@ -242,7 +249,7 @@ int AM_Map(ep_t endpoint, int index, en_t name, tag_t tag) {
     Translation* const translation = translation_in(its, index);
     if (translation == nullptr) return refused(AM_ERR_BAD_ARG, "AM_Map", "no such index");
     if (translation->used) return refused(AM_ERR_RESOURCE, "AM_Map", "the index is in use");
-    map(state, *translation, name, tag);
+    map(state, its, *translation, name, tag);
     return AM_OK;
   });
 }
@@ -254,7 +261,7 @@ int AM_MapAny(ep_t endpoint, int* index, en_t name, tag_t tag) {
                                    [](const Translation& t) { return !t.used; });
     if (free == its.translations.end())
       return refused(AM_ERR_RESOURCE, "AM_MapAny", "the translation table is full (AM_SetNumTranslations)");
-    map(state, *free, name, tag);
+    map(state, its, *free, name, tag);
     *index = static_cast<int>(free - its.translations.begin());
     return AM_OK;
   });

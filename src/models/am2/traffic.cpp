@@ -1,5 +1,5 @@
-// AM-II's messages on their way: sent, and taken in by libam's handlers, which run them or put them into inboxes. The rules are at the
-// head of state.hpp.
+// AM-II's messages on their way, but for lines (lines.hpp): sent, and taken in by libam's handlers, which run them or put them into
+// inboxes. The rules are at the head of state.hpp.
 #include <am/draft.hpp>
 #include <am/message.hpp>
 
@@ -14,11 +14,6 @@ namespace am::models::am2 {
 namespace {
 
 // -- libam's handlers: they send nothing but what needs no room to wait for, unless they run one of AM-II's
-
-State& state_of(Node& node) {
-  State* const known = here;
-  return known != nullptr && &known->node == &node ? *known : node.own<State>();
-}
 
 /// `parts`: what Message::read takes.
 template <class Event, class... Parts>
@@ -64,37 +59,6 @@ void data_reply_came(Reply& reply, std::uint64_t endpoints, std::uint64_t tag, s
   Message message;
   message.came = Came::reply;
   read_general(reply, message, endpoints, tag, head, Beside{a, b, c}, payload);
-  State& state = state_of(reply.node());
-  state.credit(message.to_endpoint, message.head.index, message.head.serial);
-  state.arrived(message);
-}
-
-template <class Event, class... Words>
-void read_compact(const Event& event, Message& message, std::uint64_t tag, std::uint64_t compact,
-                  Words... words) {
-  message.from = event.from();
-  message.to_endpoint = Compact::to(compact);
-  message.from_endpoint = Compact::from(compact);
-  message.tag = tag;
-  message.head = Compact::head(compact, sizeof...(Words));
-  const std::array<am2_word_t, 8> sent{words...};
-  message.set_words(sent.data(), sent.size());
-}
-
-template <class... Words>
-[[gnu::flatten]] void compact_request_came(Request& request, std::uint64_t tag, std::uint64_t compact,
-                                           Words... words) {
-  Message message;
-  read_compact(request, message, tag, compact, words...);
-  state_of(request.node()).arrived(message);
-}
-
-template <class... Words>
-[[gnu::flatten]] void compact_reply_came(Reply& reply, std::uint64_t tag, std::uint64_t compact,
-                                         Words... words) {
-  Message message;
-  message.came = Came::reply;
-  read_compact(reply, message, tag, compact, words...);
   State& state = state_of(reply.node());
   state.credit(message.to_endpoint, message.head.index, message.head.serial);
   state.arrived(message);
@@ -169,57 +133,16 @@ Status send_data(Node& node, const Outgoing& m, bool try_only) {
                        m.beside_data(1), m.beside_data(2), Payload(m.data, m.bytes));
 }
 
-using W = am2_word_t;
-
-Status send_compact_request(Node& node, const Outgoing& m, bool try_only) {
-  const std::uint64_t compact = Compact::word(m.head, m.to_endpoint, m.from_endpoint);
-  const W* const w = m.words;
-  switch (m.head.count) {
-    case 0:
-      return send_words<&compact_request_came<>>(node, m.to, try_only, m.tag, compact);
-    case 1:
-      return send_words<&compact_request_came<W>>(node, m.to, try_only, m.tag, compact, w[0]);
-    case 2:
-      return send_words<&compact_request_came<W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1]);
-    case 3:
-      return send_words<&compact_request_came<W, W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1],
-                                                        w[2]);
-    default:
-      return send_words<&compact_request_came<W, W, W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1],
-                                                           w[2], w[3]);
-  }
-}
-
-Status send_compact_reply(Node& node, const Outgoing& m) {
-  const std::uint64_t compact = Compact::word(m.head, m.to_endpoint, m.from_endpoint);
-  const W* const w = m.words;
-  switch (m.head.count) {
-    case 0:
-      return send_words<&compact_reply_came<>>(node, m.to, false, m.tag, compact);
-    case 1:
-      return send_words<&compact_reply_came<W>>(node, m.to, false, m.tag, compact, w[0]);
-    case 2:
-      return send_words<&compact_reply_came<W, W>>(node, m.to, false, m.tag, compact, w[0], w[1]);
-    case 3:
-      return send_words<&compact_reply_came<W, W, W>>(node, m.to, false, m.tag, compact, w[0], w[1], w[2]);
-    default:
-      return send_words<&compact_reply_came<W, W, W, W>>(node, m.to, false, m.tag, compact, w[0], w[1], w[2],
-                                                         w[3]);
-  }
-}
-
 }  // namespace
 
 /// A name that no node has is one of libam's errors where a send waits; here it comes back.
 Status State::send_request(const Outgoing& message, bool try_only) {
   if (message.to >= node.size()) return Status::no_such_node;
-  if (message.is_compact()) return send_compact_request(node, message, try_only);
   return message.goes_beside_words() ? send_data<&data_request_came>(node, message, try_only)
                                      : send_general<&request_came>(node, message, try_only);
 }
 
 Status State::send_reply(const Outgoing& message) {
-  if (message.is_compact()) return send_compact_reply(node, message);
   return message.goes_beside_words() ? send_data<&data_reply_came>(node, message, false)
                                      : send_general<&reply_came>(node, message, false);
 }
@@ -238,10 +161,9 @@ Outgoing back_to_sender(const Message& message) noexcept {
 }
 
 void State::answer(const Token& token) {
-  const Message& asks = *token.message;
-  if (asks.from == node.id()) return credit(asks.from_endpoint, asks.head.index, asks.head.serial);
-  static_cast<void>(send_words<&answered>(node, asks.from, false, asks.from_endpoint, asks.head.index,
-                                          asks.head.serial));  // gone: nobody to answer
+  if (token.from == node.id()) return credit(token.from_endpoint(), token.index(), token.serial());
+  static_cast<void>(send_words<&answered>(node, token.from, false, token.from_endpoint(), token.index(),
+                                          token.serial()));  // gone: nobody to answer
 }
 
 void State::came_back_here(am2_endpoint& endpoint, const Outgoing& message, Came came, int status) {
@@ -320,10 +242,7 @@ void State::return_strays() {
 }
 
 void State::credit(std::uint32_t endpoint_id, std::uint32_t index, std::uint32_t serial) noexcept {
-  am2_endpoint* const endpoint = find(endpoint_id);
-  if (endpoint == nullptr || index >= endpoint->translations.size()) return;
-  Translation& translation = endpoint->translations[index];
-  if (translation.serial == serial && translation.outstanding != 0) --translation.outstanding;
+  if (am2_endpoint* const endpoint = find(endpoint_id)) credit(*endpoint, index, serial);
 }
 
 // -- what nobody polled for ---------------------------------------------------------------------------------------------------

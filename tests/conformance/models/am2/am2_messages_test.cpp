@@ -180,6 +180,31 @@ TEST_P(Am2Messages, ABundleThatIsNotPolledRunsNothing) {
   });
 }
 
+// What waits for an endpoint runs in its requests, also while others are unanswered: before four times as many as these were sent.
+TEST_P(Am2Messages, RequestsPoll) {
+  run(1, [](am::Node&) {
+    const Place here;
+    const Place there;
+    const Place third;
+    set_handler(here.endpoint, quiet, sees_quietly);
+    set_handler(
+        there.endpoint, quiet, +[](void*, long) {});
+    ok(AM_Map(here.endpoint, 0, there.name, 1), "AM_Map");
+    ok(AM_Map(third.endpoint, 0, here.name, 1), "AM_Map");
+    for (const int unanswered : {0, 1, 2, 3, 5}) {
+      seen = {};
+      for (int i = 0; i < unanswered; ++i) ok(AM_Request1(here.endpoint, 0, quiet, i), "AM_Request1");
+      ok(AM_Request1(third.endpoint, 0, quiet, 1), "AM_Request1");
+      int sent = 0;
+      for (; seen.requests == 0 && sent <= 4 * unanswered; ++sent)
+        ok(AM_Request1(here.endpoint, 0, quiet, 1), "AM_Request1");
+      check_equal(seen.requests, 1, "what has come");
+      for (int i = 0; i < 2; ++i) ok(AM_Poll(there.bundle), "AM_Poll");
+      ok(AM_Poll(here.bundle), "AM_Poll");
+    }
+  });
+}
+
 // -- much of everything
 
 thread_local std::vector<int> next_of;
