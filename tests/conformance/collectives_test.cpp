@@ -479,6 +479,25 @@ TEST_P(Collectives, SayWhenTypesDiffer) {
   });
 }
 
+/// Not again in the next operation, also where a node sleeps in that.
+TEST_P(Collectives, SayOnceWhatDiffers) {
+  run(2, [](Node& node) {
+    for (int i = 0; i < 5; ++i) {
+      if (node.id() == 0) {
+        check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); }, "bytes");
+        const auto& asleep = node.engine().board().card(1).alarm;
+        while (node.engine().board().is_here(1) &&
+               asleep.load() != static_cast<std::uint32_t>(am::host::Alarm::sleeper))
+          std::this_thread::yield();
+      } else {
+        check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1.0, std::plus<>())); },
+                                "bytes");
+      }
+      node.barrier();
+    }
+  });
+}
+
 TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
   run(2, [](Node& node) {
     if (node.id() == 0) {
