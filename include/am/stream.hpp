@@ -159,7 +159,7 @@ class StreamIn {
 
  public:
   /// Of stream `tag` from node `from`, which may be this one, with room for at least `capacity` values that were not read; 0: 32 KiB of
-  /// them; where they come by messages up to 512 KiB, fewer in a job so large that its nodes' streams to one could fill the segment. The
+  /// them; where they come by messages up to 512 KiB, fewer where many streams, or one of each other node, would fill the segment. The
   /// segment gives twice that, or more. Throws am::Error when it has no room, for an
   /// unknown node, and where the program has such a stream already: it has one reader.
   StreamIn(Node& node, NodeId from, std::uint64_t tag, std::size_t capacity = 0)

@@ -24,11 +24,12 @@ namespace {
 // Of a ring by default: the second cache's.
 constexpr std::size_t default_bytes = 65536;
 // The same where messages fill it: what hides their round trip, and has room for four of them that are as long as the kernel moves best. Over
-// TCP on one machine 64 KiB carry 250 M words a second, 256 KiB 530, 1 MiB 640. When all others open one, half of the segment is left.
+// TCP on one machine 64 KiB carry 250 M words a second, 256 KiB 530, 1 MiB 640. Fewer, where the segment could not give twice
+// as much to one of each other node, beside the rings that it has.
 constexpr std::size_t most_bytes_by_messages = std::size_t{1} << 20;
 
-std::size_t default_bytes_by_messages(std::size_t segment, NodeId nodes) {
-  return std::clamp(std::bit_floor(segment / 2 / nodes), default_bytes, most_bytes_by_messages);
+std::size_t default_bytes_by_messages(std::size_t segment, std::size_t rings) {
+  return std::clamp(segment / 4 / rings, default_bytes, most_bytes_by_messages);
 }
 
 const impl::InternalHandlers<stream_values, stream_mark, stream_word> internal_handlers;
@@ -115,7 +116,7 @@ void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std
   const std::size_t by_default =
       is_written_by_stores(reader.from_)
           ? default_bytes
-          : default_bytes_by_messages(engine_.settings().segment_bytes, node().size());
+          : default_bytes_by_messages(engine_.settings().segment_bytes, node().size() + rings_.size());
   const std::size_t wanted = capacity != 0 ? capacity : by_default / 2 / type.bytes;
   if (wanted > impl::too_many_bytes / type.bytes / 4)
     throw Error("open a stream", "it has no room for " + std::to_string(wanted) + " values", "ask for fewer");
