@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "amsim/machines.hpp"
-#include "emulated_hw/mmachine/programs/ping.hpp"
+#include "amsim/mmachine/ping.hpp"
 
 namespace amsim::mmachine {
 
@@ -15,8 +15,6 @@ namespace {
 
 using am::mmachine::Mesh;
 using am::mmachine::NodeNumber;
-using am::mmachine::ping;
-using am::mmachine::PingTimes;
 
 // The node that is so far from the corner of node 0, along x first.
 NodeNumber node_at(unsigned links, const Mesh::Shape& shape) {

@@ -121,6 +121,7 @@ bool Sender::try_send_lines(const impl::OutMessage& message, std::span<const Nod
   for (const NodeId to : members) {
     impl::Packet& packet = *line(to);
     packet.origin = message.origin;
+    packet.payload_bytes = 0;
     std::memcpy(packet.words, message.word, sizeof packet.words);
     place_.network.commit({&packet, Status::ok, to, message.priority}, header);
     impl::Traffic& counts = traffic(to, message.priority);

@@ -12,7 +12,7 @@ inline constexpr unsigned live_lanes = 4;              ///< that packets of a pa
 inline constexpr std::uint32_t live_packets = 1 << 7;  ///< of a lane, which their numbers tell apart
 
 /// What is counted at a node of each other one: pieces of a packet, which come by one of the node's links.
-struct Counted {  // without values of its own: a carrier makes room for several
+struct Counted {
   unsigned lane;
   std::uint32_t packet;
   unsigned link;

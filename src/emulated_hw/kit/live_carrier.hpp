@@ -208,11 +208,11 @@ class LiveCarrier {
 
 // -- LiveNetwork, of which carriers are made ----------------------------------------------------------------------------
 
-/// Of one call, in a network of so many routers: more than any message's way, and that of its answer, with what these set free; so few that
-/// whoever sends is not kept for long.
+/// Of one call, in a network of so many routers: more than the ways of all messages that a channel holds, and those of their answers, with what
+/// these set free; so few that whoever sends is not kept for long.
 inline constexpr unsigned most_live_steps = 256;
 constexpr unsigned live_steps(RouterNumber routers) noexcept {
-  return std::max(most_live_steps, 2 * routers);
+  return std::max(most_live_steps, 2 * LiveChannel::places * routers);
 }
 
 template <class Mesh>

@@ -5,14 +5,14 @@
 
 #include <string>
 
+#include "amsim/mmachine/ping.hpp"
 #include "amsim/papers/sections.hpp"
-#include "emulated_hw/mmachine/programs/ping.hpp"
 
 namespace amsim {
 
 namespace {
 
-using namespace am::mmachine;
+using namespace mmachine;
 
 double number(Cycle cycles) { return static_cast<double>(cycles); }
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "emulated_hw/mmachine/programs/handlers.hpp"
-#include "emulated_hw/mmachine/programs/ping.hpp"
 
 namespace mmachine_machine_test {
 
@@ -55,17 +54,6 @@ struct Mapped : Machine {
     return refused;
   }
 };
-
-/// "A round-trip message to the nearest-neighbor processor takes only 38 cycles" (1.3): two times 5 to send, 11 on the way, 3 to dispatch.
-TEST(Machine, ANeighbourAnswersIn38Cycles) {
-  for (const NodeNumber to : {1u, 2u}) {
-    const PingTimes times = ping({.width = 2, .height = 2}, 0, to);
-    EXPECT_EQ(times.sent, 5u);
-    EXPECT_EQ(times.came, 5u + 11u);
-    EXPECT_EQ(times.handled, 19u) << "a datum is in remote memory (Figure 3-2)";
-    EXPECT_EQ(times.answered, 38u);
-  }
-}
 
 /// A handler that sends messages of its own priority may wait for ever (3.3.1). Who computes does not stand still.
 TEST(Machine, SaysInWhatCircleHandlersWaitAndThatNobodyComputes) {

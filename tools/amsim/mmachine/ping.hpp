@@ -9,7 +9,10 @@
 #include "emulated_hw/mmachine/machine.hpp"
 #include "emulated_hw/mmachine/programs/handlers.hpp"
 
-namespace am::mmachine {
+namespace amsim::mmachine {
+
+using namespace am::mmachine;
+using am::mmachine::Machine;  // not that of reports
 
 /// Cycles from the beginning.
 struct PingTimes {
@@ -49,4 +52,4 @@ struct PingTimes {
   return times;
 }
 
-}  // namespace am::mmachine
+}  // namespace amsim::mmachine
