@@ -7,20 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "amsim/care/figures.hpp"
 #include "amsim/machines.hpp"
-#include "emulated_hw/care/figures.hpp"
+#include "emulated_hw/care/zero_load_latency.hpp"
 
 namespace amsim::care {
 
 namespace {
 
-using am::care::Cycle;
-using am::care::LinkWords;
-using am::care::NodeNumber;
-using am::care::Recovery;
-using am::care::recovery, am::care::unicast_time, am::care::zero_load_latency;
-using am::care::Target;
-using am::care::Timeouts;
+using am::care::zero_load_latency;
 using am::kit::Grid;
 
 constexpr unsigned most_extent = 32;
@@ -92,7 +87,7 @@ void add_lists(const Rectangle& mesh, const std::vector<unsigned>& lengths, std:
 
 // What waits for what, when nothing has moved for a while.
 std::string circle_without_timeouts() {
-  am::care::Deadlock both({Timeouts::Kind::off, 1}, 1);
+  Deadlock both({Timeouts::Kind::off, 1}, 1);
   while (both.machine.still_for() < 100 && !both.machine.is_empty()) both.machine.step();
   const std::string waits = both.machine.who_waits();
   return waits.substr(0, waits.find('\n'));

@@ -1,6 +1,6 @@
 #include "emulated_hw/care/care_port.hpp"
 
-#include "emulated_hw/care/figures.hpp"
+#include "emulated_hw/care/zero_load_latency.hpp"
 
 namespace am::care {
 

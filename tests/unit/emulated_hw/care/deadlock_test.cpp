@@ -1,67 +1,13 @@
-// Deadlock of multicasts, and how they get out of it: criteria CA-13 to CA-16, CA-18 and C-3 (Byrd, Nakano and Delagi 1987, 3.4, 4.1, Figure 4).
-#include <gmock/gmock.h>
+// Deadlock of multicasts where storage is little, and aborts at any moment: criteria CA-18 and CA-19 (Byrd, Nakano and Delagi 1987, 3.4, 4.1). That
+// of Figure 4: tests/unit/tools/amsim_care_figures_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 
-#include "emulated_hw/care/figures.hpp"
+#include "emulated_hw/care/machine.hpp"
 
 namespace am::care::deadlock_test {
-
-/// CA-13 [V], C-3: A has the local net-output of one site, B that of the other. Without timeouts nothing moves any more: the circle is named.
-TEST(CareDeadlock, OfFigure4StandsStillWithoutTimeouts) {
-  Deadlock both({Timeouts::Kind::off, 1}, 1);
-  EXPECT_THAT([&] { both.machine.run_or_throw([&] { return both.machine.is_empty(); }, 500); },
-              testing::ThrowsMessage<std::runtime_error>(testing::AllOf(
-                  testing::StartsWith("care: nothing has moved for "),
-                  testing::HasSubstr("cycles:\na circle: packet 1 -> packet 2 -> packet 1\n"),
-                  testing::HasSubstr("packet 1 at site 2 seeks a net-output towards site 2\n"),
-                  testing::HasSubstr("packet 2 at site 1 seeks a net-output towards site 1\n"))));
-  EXPECT_EQ(both.machine.site(1).outputs[local].packet(), both.a);
-  EXPECT_EQ(both.machine.site(2).outputs[local].packet(), both.b);
-  EXPECT_EQ(Machine(kit::Grid{{2}}).who_waits(), "nothing is under way\n");
-}
-
-/// CA-13, CA-15, CA-16: with them at least one is aborted, retransmitted by the site that aborted, and all are delivered once.
-TEST(CareDeadlock, OfFigure4IsResolvedByTimeouts) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    Deadlock both({Timeouts::Kind::random, 64}, seed);
-    both.machine.run_or_throw([&] { return both.machine.is_empty(); });
-    EXPECT_GE(both.machine.counts().aborts, 1u);
-    EXPECT_GE(both.machine.counts().retransmissions, 1u);
-    for (const NodeNumber site : {1u, 2u}) {
-      const auto& delivered = both.machine.delivered(site);
-      EXPECT_EQ(delivered.size(), 2u);
-      for (const PacketNumber packet : {both.a, both.b})
-        EXPECT_EQ(std::ranges::count(delivered, packet, &Operator::Delivery::packet), 1);
-    }
-  }
-}
-
-/// CA-15: the hypothesis that equal timeouts abort and retry in step for ever, and random ones do not, holds for the symmetric case; the limit
-/// of timeouts, which is assumed, is swept.
-TEST(CareDeadlock, EqualTimeoutsRetryInStepForEver) {
-  for (const Cycle limit : {16u, 64u, 256u}) {
-    for (const auto kind : {Timeouts::Kind::equal, Timeouts::Kind::pads}) {
-      const Recovery equal = recovery({kind, limit}, 1);
-      EXPECT_FALSE(equal.both_delivered) << limit;
-      EXPECT_GT(equal.aborts, 100u);
-    }
-    std::uint64_t aborts = 0;
-    Cycle cycles = 0;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-      const Recovery random = recovery({Timeouts::Kind::random, limit}, seed);
-      EXPECT_TRUE(random.both_delivered) << limit;
-      aborts += random.aborts;
-      cycles += random.cycles;
-    }
-    RecordProperty("limit " + std::to_string(limit),
-                   std::to_string(aborts) + " aborts, " + std::to_string(cycles) + " cycles of 20");
-    EXPECT_LT(aborts, 20u * 20);
-  }
-}
 
 /// CA-18 [V] (3.4, last paragraph): with little storage all of it becomes committed, timeouts or not: operators, too, are in the circle, and it is
 /// said. With unbounded buffers the same load gets through.

@@ -1,6 +1,6 @@
-#include "emulated_hw/care/figures.hpp"
+#include "amsim/care/figures.hpp"
 
-namespace am::care {
+namespace amsim::care {
 
 namespace {
 
@@ -13,15 +13,15 @@ void run_dry(Machine& machine) {
 
 }  // namespace
 
-Cycle unicast_time(unsigned links, std::uint32_t words, const Options& options) {
-  Machine machine(kit::Grid{{links + 1}}, options);
+Cycle unicast_time(unsigned links, std::uint32_t words, const am::care::Options& options) {
+  Machine machine(am::kit::Grid{{links + 1}}, options);
   machine.send(0, {{links}}, any_data(words));
   run_dry(machine);
   return machine.delivered(links).at(0).at;
 }
 
-LinkWords link_words(const kit::Topology& topology, NodeNumber from, const std::vector<Target>& targets,
-                     std::uint32_t words, const Options& options) {
+LinkWords link_words(const am::kit::Topology& topology, NodeNumber from, const std::vector<Target>& targets,
+                     std::uint32_t words, const am::care::Options& options) {
   LinkWords found;
   Machine at_once(topology, options);
   at_once.send(from, targets, any_data(words));
@@ -37,7 +37,7 @@ LinkWords link_words(const kit::Topology& topology, NodeNumber from, const std::
 }
 
 Deadlock::Deadlock(const Timeouts& timeouts, std::uint64_t seed, std::uint32_t words)
-    : machine(kit::Grid{{4}}, {.timeouts = timeouts, .seed = seed}, Preferences::one_only),
+    : machine(am::kit::Grid{{4}}, {.timeouts = timeouts, .seed = seed}, am::care::Preferences::one_only),
       a(machine.send(0, {{1}, {2}}, any_data(words))),
       b(machine.send(3, {{2}, {1}}, any_data(words))) {}
 
@@ -49,4 +49,4 @@ Recovery recovery(const Timeouts& timeouts, std::uint64_t seed, Cycle most_cycle
   return {delivered(), machine.now(), machine.counts().aborts};
 }
 
-}  // namespace am::care
+}  // namespace amsim::care
