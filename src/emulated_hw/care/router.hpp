@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <optional>
 
 #include "emulated_hw/care/packet.hpp"
@@ -16,7 +17,11 @@ class Router {
   static constexpr unsigned most_ports = 32;
 
   /// The preference table outlives it.
-  Router(NodeNumber here, const Preferences& preferences);
+  Router(NodeNumber here, const Preferences& preferences) : here_(here), preferences_(preferences) {
+    for (unsigned port = 1; port < kit::ports_of(preferences.topology()); ++port) {
+      if (kit::neighbour(preferences.topology(), here, port) != kit::nowhere) outputs_ |= port_bit(port);
+    }
+  }
 
   [[nodiscard]] NodeNumber here() const noexcept { return here_; }
 
@@ -26,7 +31,12 @@ class Router {
     bool is_first_wait = false;
     bool took = false;
   };
-  void latch(PortNumber output, const OutputStatus& status) noexcept;
+  void latch(PortNumber output, const OutputStatus& status) noexcept {
+    output_status_[output] = status;
+    if (status.status != Status::free || !output_connection_[output]) return;
+    input_connections_[*output_connection_[output]] &= ~port_bit(output);
+    output_connection_[output].reset();
+  }
 
   /// What the net-outputs of a net-input say together.
   struct Relayed {
@@ -34,7 +44,21 @@ class Router {
     bool is_settled = true;        ///< not even a first wait
     Ports took = 0;
   };
-  [[nodiscard]] Relayed relayed(PortNumber input) const noexcept;
+  [[nodiscard]] Relayed relayed(PortNumber input) const noexcept {
+    Relayed relayed;
+    for (Ports left = input_connections_[input]; left != 0; left &= left - 1) {
+      const auto& [status, is_first_wait, took] =
+          output_status_[static_cast<unsigned>(std::countr_zero(left))];
+      if (took) relayed.took |= left & -left;
+      if (is_first_wait) relayed.is_settled = false;
+      if (status == Status::abort_request) {
+        relayed.status = Status::abort_request;
+      } else if (status == Status::wait && !is_first_wait && relayed.status == Status::open) {
+        relayed.status = Status::wait;
+      }
+    }
+    return relayed;
+  }
 
   [[nodiscard]] bool is_available(PortNumber output) const noexcept {
     return output_status_[output].status == Status::free && !output_connection_[output] &&
@@ -42,8 +66,16 @@ class Router {
   }
   /// The first net-output of the preference list for that target which is available, or connected to this net-input; the local one for this
   /// site. None: seek.
-  [[nodiscard]] std::optional<PortNumber> find(PortNumber input, NodeNumber target) const;
-  void connect(PortNumber input, PortNumber output) noexcept;
+  [[nodiscard]] std::optional<PortNumber> find(PortNumber input, NodeNumber target) const {
+    for (const PortNumber output : considered(target)) {
+      if (is_available(output) || (input_connections_[input] & port_bit(output)) != 0) return output;
+    }
+    return std::nullopt;
+  }
+  void connect(PortNumber input, PortNumber output) noexcept {
+    input_connections_[input] |= port_bit(output);
+    output_connection_[output] = input;
+  }
   /// The net-outputs stay with it until they are free, but it no longer hears of them.
   void disconnect(PortNumber input, Ports outputs) noexcept { input_connections_[input] &= ~outputs; }
   [[nodiscard]] Ports connections(PortNumber input) const noexcept { return input_connections_[input]; }
