@@ -47,9 +47,8 @@ struct StreamType {
 /// Asks for a line to be written. Of one that another core has, a read would bring a copy first: half of a stream's rate between far cores.
 inline void prefetch_to_write(std::byte* at) noexcept {
 #if defined(__x86_64__)
-  asm volatile("prefetchw %0"
-               :
-               : "m"(*at));  // compilers take it only where they are told of a newer processor
+  // Compilers take this instruction only where they are told of a newer processor.
+  asm volatile("prefetchw %0" : : "m"(*at));
 #else
   __builtin_prefetch(at, 1);
 #endif

@@ -35,7 +35,7 @@ bool Operation::poll() noexcept {
 }
 
 void Operation::fail(const Error& error) {
-  engine_.collectives().by_messages.clear();  // whoever is told of a mismatch is told once
+  engine_.collectives().by_messages.clear();  // a node hears of a mismatch once
   if (!thrown_.exception) thrown_ = engine_.attendant().take_kept();
   if (!thrown_.exception) throw error;
   try {

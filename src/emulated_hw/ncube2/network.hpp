@@ -84,7 +84,7 @@ class Network : public kit::WordNetwork<Router> {
 
   [[nodiscard]] unsigned dimensions() const noexcept { return dimensions_; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return NodeNumber{1} << dimensions_; }
-  /// By the ports of the hypercube, one of which is for all engines.
+  /// Records by ports of the hypercube: all engines of a node share one.
   void record(kit::Trace* trace) noexcept {
     WordNetwork::record(trace,
                         [](unsigned port) { return port < engine_ports ? kit::Hypercube::across(port) : 0; });

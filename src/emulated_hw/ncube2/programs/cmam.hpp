@@ -66,7 +66,6 @@ class Cmam {
 /// What its code takes, its accesses to memory not included. Assumed.
 namespace costs {
 inline constexpr unsigned find_send_buffer = 2 * bitwise + first_bit;
-inline constexpr unsigned compose = 5 * store;
 inline constexpr unsigned dispatch = 5 * load + jump;
 }  // namespace costs
 
