@@ -2,8 +2,9 @@
 #
 # A test is a suite, or a suite on a cell (tests/support/cells.hpp): a process for each case would cost more than most cases do.
 # Its output names the case that runs, so that of a hang or a crash is known, too.
+# What is for a night (scripts/test.sh --all) is a test with a name that ends in "_night": such a cell, or the cases of that name in a suite.
 
-# am_discover(<kind> <program>): adds the tests <kind>:<suite> and <kind>:<instantiation>/<suite>/<cell>.
+# am_discover(<kind> <program>): adds the tests <kind>:<suite>, <kind>:<suite>_night, and <kind>:<instantiation>/<suite>/<cell>.
 function(am_discover kind program)
   get_filename_component(name "${program}" NAME)
   if(NOT EXISTS "${program}")
@@ -25,11 +26,14 @@ function(am_discover kind program)
     elseif(line MATCHES "^  [^ ]")
       string(STRIP "${line}" case)
       set(test "${kind}:${suite}")
-      set(filter "${suite}.*")
+      set(filter "${suite}.*-*_night")
       # A named parameter is a cell; numbers are rows of a table.
       if(case MATCHES "/([^/]*[^0-9/][^/]*)$")
         set(test "${kind}:${suite}/${CMAKE_MATCH_1}")
         set(filter "${suite}.*/${CMAKE_MATCH_1}")
+      elseif(case MATCHES "_night$")
+        string(APPEND test "_night")
+        set(filter "${suite}.*_night")
       endif()
       list(FIND known "${test}" at)
       if(at EQUAL -1)
