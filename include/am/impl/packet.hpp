@@ -67,9 +67,9 @@ struct Header {
   [[nodiscard]] constexpr bool is_words_and_payload() const noexcept {
     return (flags() & ~flag::elsewhere) == flag::payload && words() <= max_words;
   }
-  /// Words for a handler, by a multicast that goes no further from here, and nothing else.
-  [[nodiscard]] constexpr bool is_multicast_of_words() const noexcept {
-    return flags() == flag::multicast && place() == 0 && words() <= max_words;
+  /// Words for a handler and nothing else, whether by a multicast, which then goes no further from here, or not.
+  [[nodiscard]] constexpr bool is_words() const noexcept {
+    return Header{bits & ~(std::uint64_t{flag::multicast} << 52)}.is_plain();
   }
   [[nodiscard]] constexpr Header with_flag(std::uint16_t flag) const noexcept {
     return {bits | std::uint64_t{flag} << 52};

@@ -348,13 +348,16 @@ template <Priority P, class Net>
 [[gnu::always_inline]] inline Engine::Handled Engine::handle(Net& network, const Transport::View& view) {
   const auto& [packet, head, source, priority, number] = view;
   const Lane<Net> lane{number};
-  if (!head.is_plain()) {
-    return head.is_multicast_of_words() ? handle_multicast<P>(network, packet, head, source, lane)
-                                        : handle_with_payload<P>(network, packet, head, source, lane);
+  if (!head.is_words()) return handle_with_payload<P>(network, packet, head, source, lane);
+  NodeId from = source;
+  if (head.has(impl::flag::multicast)) {
+    from = impl::read_once(packet->origin);
+    if (!may_be_multicast(head.handler(), from)) [[unlikely]]
+      return handle_unusual<P>(network, packet, head, source, lane);
   }
   if (!node_->events_.ame || is_cut_off(network, source)) [[unlikely]]
     return handle_unusual<P>(network, packet, head, source, lane);
-  run_and_release<P, Line>(network, packet, head, source, lane, {});
+  run_and_release<P, Line>(network, packet, head, from, source, lane, {});
   return Handled::ran;
 }
 
@@ -365,30 +368,16 @@ Engine::Handled Engine::handle_with_payload(Net& network, const impl::Packet* pa
   const Payload payload = payload_at_hand(network, Transport::View{packet, head, source, P, lane.number()});
   if (payload.empty() || !node_->events_.ame) return handle_unusual<P>(network, packet, head, source, lane);
   handled_payload_[static_cast<std::size_t>(P)] = payload.size();
-  run_and_release<P, Whole>(network, packet, head, source, lane, payload);
-  return Handled::ran;
-}
-
-/// The same for words that a multicast has brought, and that nobody gets from here.
-template <Priority P, class Net>
-Engine::Handled Engine::handle_multicast(Net& network, const impl::Packet* packet, impl::Header head,
-                                         NodeId source, Lane<Net> lane) {
-  const NodeId from = impl::read_once(packet->origin);
-  const impl::HandlerId id = head.handler();
-  const bool is_program_s = id < handlers_.size() && handlers_[id].priority == P && !handlers_[id].internal;
-  if (!is_program_s || from >= job_.size || !node_->events_.ame || is_cut_off(network, source))
-    return handle_unusual<P>(network, packet, head, source, lane);
-  run_and_release<P, Line>(network, packet, head, source, lane, {}, from);
+  run_and_release<P, Whole>(network, packet, head, source, source, lane, payload);
   return Handled::ran;
 }
 
 template <Priority P, class What, class Net>
 [[gnu::always_inline]] inline void Engine::run_and_release(Net& network, const impl::Packet* packet,
-                                                           impl::Header head, NodeId source, Lane<Net> lane,
-                                                           Payload payload,
-                                                           std::optional<NodeId> multicast_from) {
+                                                           impl::Header head, NodeId from, NodeId source,
+                                                           Lane<Net> lane, Payload payload) {
   try {
-    run_handler<P>(head, *packet, multicast_from.value_or(source), payload, multicast_from.has_value());
+    run_handler<P>(head, *packet, from, payload, head.has(impl::flag::multicast));
   } catch (...) {
     count_received(source, P, head.words() * 8 + payload.size());
     What::release(network, Transport::View{packet, head, source, P, lane.number()});

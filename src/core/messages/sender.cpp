@@ -113,20 +113,28 @@ Status Sender::try_send(const impl::OutMessage& message) noexcept {
 }
 
 bool Sender::try_send_lines(const impl::OutMessage& message, std::span<const NodeId> members) noexcept {
-  const auto line = [&](NodeId to) {
-    return place_.rings[impl::link_index(to, message.priority)].claim_line();
+  if (place_.rings == nullptr) return false;
+  const auto ring_to = [&](NodeId to) -> impl::Producer& {
+    return place_.rings[impl::link_index(to, message.priority)];
   };
-  if (place_.rings == nullptr || std::ranges::find(members, nullptr, line) != members.end()) return false;
+  const auto line_of = [](impl::Producer& ring) {
+    impl::Packet* const line = ring.claim_line();
+    return line != nullptr ? line : ring.claim_unless_reserved(1);
+  };
+  const auto is_full = [&](NodeId to) { return line_of(ring_to(to)) == nullptr; };
+  if (std::ranges::any_of(members, is_full)) return false;
   const impl::Header header = impl::Header::make(message.handler, message.words, 0, impl::flag::multicast);
   for (const NodeId to : members) {
-    impl::Packet& packet = *line(to);
+    impl::Producer& ring = ring_to(to);
+    impl::Packet& packet = *line_of(ring);
     packet.origin = message.origin;
     packet.payload_bytes = 0;
     std::memcpy(packet.words, message.word, sizeof packet.words);
-    place_.network.commit({&packet, Status::ok, to, message.priority}, header);
+    ring.commit(&packet, header);
     impl::Traffic& counts = traffic(to, message.priority);
     impl::count(counts.sent_messages);
     impl::count(counts.sent_bytes, message.words * sizeof message.word[0]);
+    if (!ring.watched()) owner_.ring_doorbell(to, message.priority);
   }
   events_->nicond = true;
   return true;

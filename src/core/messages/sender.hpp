@@ -38,6 +38,8 @@ class Sender {
     virtual void room_is_wanted() noexcept = 0;
     /// There is a row: push() is to be called until it is gone.
     virtual void row_begins() noexcept = 0;
+    /// Something lies in the ring to a node that does not watch it.
+    virtual void ring_doorbell(NodeId to, Priority priority) noexcept = 0;
   };
 
   struct Place {

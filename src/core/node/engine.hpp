@@ -84,7 +84,9 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   // sending (sending.cpp)
   Status send(const impl::OutMessage& message, bool wait);
   [[nodiscard]] Sender& sender() noexcept { return sender_; }
-  void ring_doorbell(NodeId to, Priority priority) noexcept { shm().ring_doorbell(to, priority); }
+  void ring_doorbell(NodeId to, Priority priority) noexcept override {
+    shm().ring_doorbell(to, priority);
+  }
   /// A place for a draft. For a payload within one packet it is a slot: nothing else goes to that peer and priority until
   /// commit_draft or Sender::drop. For a longer one it is memory of the network, if that has any (else too_big), for commit_lent
   /// or to be given back to it.
@@ -262,14 +264,15 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   template <Priority P, class Net>
   Handled handle(Net& network, const Transport::View& view);
   template <Priority P, class What, class Net>
-  void run_and_release(Net& network, const impl::Packet* packet, impl::Header head, NodeId source,
-                       Lane<Net> lane, Payload payload, std::optional<NodeId> multicast_from = std::nullopt);
+  void run_and_release(Net& network, const impl::Packet* packet, impl::Header head, NodeId from,
+                       NodeId source, Lane<Net> lane, Payload payload);
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
                                                 NodeId source, Lane<Net> lane);
-  template <Priority P, class Net>
-  [[gnu::noinline]] Handled handle_multicast(Net& network, const impl::Packet* packet, impl::Header head,
-                                             NodeId source, Lane<Net> lane);
+  /// libam's own handlers get no multicasts.
+  [[nodiscard]] bool may_be_multicast(impl::HandlerId id, NodeId from) const noexcept {
+    return from < job_.size && id < handlers_.size() && !handlers_[id].internal;
+  }
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_unusual(Net& network, const impl::Packet* packet, impl::Header head,
                                            NodeId source, Lane<Net> lane);
