@@ -125,6 +125,21 @@ TEST(Amsim, CareTakesTheSumOfItsPartsAndEndsItsDeadlock) {
   measured.expect_drawn("care_", {"6x4_1", "6x4_20", "6x1_20"});
 }
 
+/// CA-22b: three ways of switching, in one picture.
+TEST(Amsim, SwitchingStandsBesideCutThrough) {
+  const Measured measured(
+      {amsim, "switching", "columns=4", "rows=4,1", "hops=1,2", "words=2,40", "load=0.02,0.1,0.9"}, draws);
+  const nlohmann::json& rows = measured.json["rows"];
+  ASSERT_EQ(rows.size(), 2u * 2 * 2);
+  for (const auto& row : rows) {
+    const double ratio = row["stored_0.020_cycles"]["ratio"].get<double>();
+    EXPECT_TRUE(row["hops"] == 1 ? ratio == 1 : ratio > 1.5) << row;
+    EXPECT_GT(row["circuits_0.020_cycles"]["ratio"], 1) << row;
+    EXPECT_EQ(row["circuits_0.900_cycles"], "saturated") << row;
+  }
+  measured.expect_drawn("switching_", {"4x4", "4x1"});
+}
+
 TEST(Amsim, PapersStandBesideTheSimulation) {
   const Measured measured({amsim, "papers", "section=mmachine_costs"}, draws);
   EXPECT_THAT(measured.out, ContainsRegex("latency, PING +paper +here +ratio\n  MM +38 +[0-9]+ "));

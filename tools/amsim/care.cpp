@@ -27,7 +27,7 @@ constexpr std::uint64_t seeds = 20;
 void add_unicasts(const Rectangle& mesh, std::uint32_t words, Report& report) {
   const am::care::Options cuts{.timeouts = {.limit = patience}};
   am::care::Options stores = cuts;
-  stores.stores_and_forwards = true;
+  stores.switching = am::care::Switching::stored;
   const std::string size = plural(words, "word");
   Row row("a packet of " + size + " to one site, cycles");
   row.key("columns", mesh.width).key("rows", mesh.height).key("words", words).references("sum");

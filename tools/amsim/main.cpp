@@ -16,10 +16,10 @@
 
 namespace {
 
-constexpr std::array simulations{&amsim::network::simulation,  &amsim::t1::simulation,
-                                 &amsim::mmachine::simulation, &amsim::ncube2::simulation,
-                                 &amsim::cm5::simulation,      &amsim::iwarp::simulation,
-                                 &amsim::care::simulation,     &amsim::papers::simulation};
+constexpr std::array simulations{
+    &amsim::network::simulation, &amsim::t1::simulation,        &amsim::mmachine::simulation,
+    &amsim::ncube2::simulation,  &amsim::cm5::simulation,       &amsim::iwarp::simulation,
+    &amsim::care::simulation,    &amsim::switching::simulation, &amsim::papers::simulation};
 
 void simulate(int argc, char** argv) {
   const amsim::Options options = amsim::parse_options(argc, argv, simulations);

@@ -59,6 +59,9 @@ extern const Simulation simulation;
 namespace care {
 extern const Simulation simulation;
 }
+namespace switching {
+extern const Simulation simulation;
+}
 namespace papers {
 extern const Simulation simulation;
 }

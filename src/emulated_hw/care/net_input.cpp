@@ -27,18 +27,30 @@ void NetInput::step(const Wire& packet_in, Router& router) {
 }
 
 void NetInput::seek(Router& router) {
-  is_routed_ = begin(router);
-  machine_.enter(is_routed_ ? When::c : When::s);
-  attempts_ = is_routed_ ? 0 : attempts_ + 1;
-  taken_ = 0;
+  if (!is_routed_) {
+    is_routed_ = begin(router);
+    attempts_ = is_routed_ ? 0 : attempts_ + 1;
+    taken_ = 0;
+  }
+  machine_.enter(is_routed_ && may_follow(router) ? When::c : When::s);
+}
+
+/// The words behind the front. A circuit is complete when the net-output has heard `open` from the next site, which says that when its own way on
+/// is complete: so that comes back from the target's fifo-buffer by a link in each cycle.
+bool NetInput::may_follow(const Router& router) {
+  if (options_.switching != Switching::circuits) return true;
+  const Router::Relayed relayed = router.relayed(number_);
+  taken_ |= relayed.took;
+  return relayed.is_settled && !is_blocked(relayed);
 }
 
 /// The connection for a packet's first target, or none (4.6).
 bool NetInput::begin(Router& router) {
-  const bool stores = options_.stores_and_forwards && number_ != local;
+  const bool stores = options_.switching == Switching::stored && number_ != local;
   const bool forced = stores || attempts_ > options_.seek_threshold;
   const bool is_single = word_.last || word_.one_site;
-  const bool splits = !is_single && !forced && router.is_available(local);
+  const bool may_split = options_.switching != Switching::circuits;
+  const bool splits = !is_single && !forced && may_split && router.is_available(local);
   std::optional<PortNumber> output;
   if (forced && router.is_available(local)) {
     output = local;

@@ -52,6 +52,7 @@ class NetInput {
 
   void seek(Router& router);
   [[nodiscard]] bool begin(Router& router);
+  [[nodiscard]] bool may_follow(const Router& router);
   void route(Router& router);
   void take(const Word& word, Router& router);
   void go_on(const Wire& packet_in, Router& router);

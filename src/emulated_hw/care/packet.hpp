@@ -65,6 +65,13 @@ struct Wire {
 /// Sections 2 to 4, or section 5.
 enum class Fidelity : std::uint8_t { words, two_events };
 
+/// How a packet passes the sites on its way. CARE's own is the first, the others are there to compare with.
+enum class Switching : std::uint8_t {
+  cut_through,
+  stored,  ///< each site on the way stores it
+  circuits  ///< its front connects all links of its way, to one site, before the words behind it leave their operator
+};
+
 /// When a fifo-buffer asks for an abort (footnote 8 leaves it open; section 6 has "random timeout intervals").
 struct Timeouts {
   enum class Kind : std::uint8_t {
@@ -82,9 +89,9 @@ struct Options {
   std::optional<std::uint32_t> buffer_size{};  ///< of fifo-buffers; none: unbounded ("nil", 5.2)
   std::optional<std::uint32_t> requests{};     ///< packets that an operator has room for; none: unbounded
   Timeouts timeouts{};
-  unsigned seek_threshold = 16;      ///< assumed: unsuccessful attempts of a net-input
-  Cycle service = 1;                 ///< assumed: cycles until an operator has served a packet
-  bool stores_and_forwards = false;  ///< each site on the way stores the packet: to compare with
+  unsigned seek_threshold = 16;  ///< assumed: unsuccessful attempts of a net-input
+  Cycle service = 1;             ///< assumed: cycles until an operator has served a packet
+  Switching switching = Switching::cut_through;
   /// What a wait that lasts over the end of a transmission adds to it (5.2): all of the wait, as printed, or what was left to transmit.
   bool delays_as_printed = true;
   std::uint64_t seed = 1;  ///< of random timeouts

@@ -18,7 +18,7 @@ inline constexpr Cycle terminator = 1;
 inline constexpr Cycle first_wait = 1;
 }  // namespace parts
 
-/// From the request until an operator has served the last word, without store-and-forward.
+/// From the request until an operator has served the last word, cut through.
 [[nodiscard]] constexpr Cycle zero_load_latency(unsigned links, std::uint32_t words,
                                                 const Options& options = {}) noexcept {
   const Cycle behind_front = words == 0 ? parts::first_wait : words * parts::word;

@@ -22,10 +22,9 @@ namespace kit = am::kit;
 
 const kit::Grid grid{{8}, {8}};
 
-/// CA-21 [P]: cut-through takes time proportional to M + N, with no term of M N; store-and-forward M N. CA-22b [P] is about networks in general;
-/// here cut-through is faster over more than a link, and as fast over one.
+/// CA-21 [P]: cut-through takes time proportional to M + N, with no term of M N; store-and-forward M N. CA-22b: so cut-through is faster over more than a link, and as fast over one.
 TEST(CareFigures, CutThroughTakesMPlusN) {
-  const Options stores{.stores_and_forwards = true};
+  const Options stores{.switching = Switching::stored};
   for (const unsigned links : {1u, 2u, 5u, 12u}) {
     for (const std::uint32_t words : {1u, 10u, 100u}) {
       const Cycle cut = unicast_time(links, words);
@@ -34,6 +33,18 @@ TEST(CareFigures, CutThroughTakesMPlusN) {
       const Cycle stored = unicast_time(links, words, stores);
       EXPECT_EQ(stored, links * zero_load_latency(1, words)) << links << ' ' << words;
       EXPECT_EQ(cut<stored, links> 1);
+    }
+  }
+}
+
+/// CA-22b: a circuit is set up to the target's fifo-buffer and back, a link in each cycle, before the words leave.
+TEST(CareFigures, ACircuitIsSetUpThereAndBack) {
+  for (const Fidelity fidelity : {Fidelity::words, Fidelity::two_events}) {
+    const Options circuits{
+        .fidelity = fidelity, .switching = Switching::circuits, .delays_as_printed = false};
+    for (const unsigned links : {1u, 2u, 5u, 12u}) {
+      for (const std::uint32_t words : {1u, 10u, 100u})
+        EXPECT_EQ(unicast_time(links, words, circuits), zero_load_latency(links, words) + 2 * (links + 1));
     }
   }
 }

@@ -16,7 +16,7 @@ using am::care::PacketNumber;
 using am::care::Target;
 using am::care::Timeouts;
 
-/// The time of a unicast over a line of so many links, measured. With options.stores_and_forwards each site on the way stores it.
+/// The time of a unicast over a line of so many links, measured. By options.switching.
 [[nodiscard]] Cycle unicast_time(unsigned links, std::uint32_t words, const am::care::Options& options = {});
 
 /// Words that links carry for a packet to a list of targets, of target entries, data and terminators.

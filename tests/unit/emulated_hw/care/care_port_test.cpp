@@ -59,26 +59,4 @@ TEST(CarePort, ReportsWhereStrategiesSaturate) {
   }
 }
 
-/// CA-22b: cut-through beside store-and-forward over load and size: "when the communication paths are short, network utilization is relatively
-/// high, and messages are fairly small". It is faster without load, and the more so the longer packets are; figures are reported.
-TEST(CarePort, CutThroughBesideStoreAndForward) {
-  for (const std::uint32_t flits : {2u, 16u}) {
-    for (const double rate : {0.01, 0.05, 0.1}) {
-      double latency[2] = {};
-      for (const bool stores : {false, true}) {
-        CarePort port(kit::Grid{{8}, {8}}, {.stores_and_forwards = stores}, Preferences::one_only);
-        const kit::LoadPoint point = kit::run(port, {.injection_rate = rate, .packet_size = flits},
-                                              {.sample_period = 300, .warmup_periods = 1, .max_samples = 4});
-        latency[stores] = point.saturated ? 1e9 : point.figures.packet_latency;
-        RecordProperty(
-            std::to_string(flits) + " flits " + std::to_string(rate) + (stores ? " stored" : " cut through"),
-            point.saturated ? "saturated" : std::to_string(latency[stores]));
-      }
-      if (rate < 0.02) {
-        EXPECT_LT(latency[0], latency[1]);
-      }
-    }
-  }
-}
-
 }  // namespace am::care::care_port_test

@@ -202,6 +202,49 @@ TEST(CareMachine, UnicastsNeedNoTimeouts) {
   }
 }
 
+/// CA-22b: words leave when their circuit is complete. Who finds a link taken waits for it, and holds those that it has; and they come down behind
+/// the last word.
+TEST(CareMachine, ACircuitIsHeldWhileWordsPassAndWhileItWaits) {
+  const Grid line{{6}};
+  Machine machine(line, {.seek_threshold = 1'000'000, .switching = Switching::circuits},
+                  Preferences::one_only);
+  const std::vector<std::uint32_t> words(50, 7);
+  const PacketNumber longest = machine.send(1, {{5}}, words);
+  const PortNumber right = 1;
+  const auto holder = [&](NodeNumber site) { return machine.site(site).outputs[right].packet(); };
+  while (machine.site(5).upstream.is_idle()) machine.step();
+  EXPECT_EQ(machine.link_words(), 4u) << "the front, over each link";
+  const PacketNumber waits = machine.send(0, {{2}}, words);
+  for (int i = 0; i < 20; ++i) machine.step();
+  EXPECT_EQ(machine.site(0).carried(right), 1u);
+  EXPECT_EQ(machine.site(1).inputs[2].sought(), 2u);
+  const PacketNumber behind = machine.send(0, {{1}}, {});
+  for (; machine.delivered(5).empty(); machine.step()) {
+    if (machine.site(1).carried(right) > words.size()) continue;
+    for (const NodeNumber site : {1u, 2u, 3u, 4u}) EXPECT_EQ(holder(site), longest);
+    EXPECT_EQ(holder(0), waits);
+    EXPECT_EQ(machine.site(0).carried(right), 1u);
+  }
+  run_dry(machine);
+  EXPECT_EQ(machine.delivered(5).at(0).data, words);
+  EXPECT_EQ(machine.delivered(2).at(0).data, words);
+  EXPECT_EQ(machine.delivered(1).at(0).packet, behind);
+  EXPECT_EQ(machine.counts().forced_stores, 0u);
+}
+
+/// A circuit leads to one site: a list goes to the first, and its operator sends it on. Over the threshold a site stores what comes to it.
+TEST(CareMachine, CircuitsBringEachTargetOnce) {
+  for (const unsigned threshold : {4u, 16u}) {
+    RandomLists lists(grid, {.seek_threshold = threshold, .switching = Switching::circuits},
+                      {.seed = test::seed(), .most_targets = 4}, Preferences::nearer_only);
+    while (lists.machine().now() < 5'000) lists.cycle();
+    lists.finish();
+    EXPECT_EQ(lists.lost() + lists.unexpected(), 0u);
+    EXPECT_EQ(lists.machine().counts().splits, 0u);
+    EXPECT_GT(lists.machine().counts().forced_stores, 0u);
+  }
+}
+
 /// [V] The text says nothing of it: with all net-outputs in its list, a unicast may run behind its own tail for ever. It seeks nothing, so nobody
 /// waits. The same load with those that lead nearer gets through.
 TEST(CareMachine, APacketLedAwayMayRunInACircle) {
