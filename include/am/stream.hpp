@@ -9,7 +9,7 @@
 //
 // A stream is reserved when its reading end is opened: room for so many values, in that node's segment (AM_SEGMENT). Between nodes that
 // share memory a write is a store there, and a read a load: no message. Elsewhere what was written goes by messages: in pieces of up to
-// 256 KiB, at flush(), and when the writing node polls.
+// 512 KiB, at flush(), and when the writing node polls.
 //
 // Spooling (7.2). in.spool(most) lets values wait in this node's own memory, beside the room of the ring: so a node that waits to write goes
 // on reading. It happens in this node's polls.
