@@ -148,7 +148,7 @@ TEST_P(Streams, AroundARingByOneAndByMany) {
 /// By messages these are read to where they belong, around the ring many times.
 TEST_P(Streams, InLongPieces) {
   run(2, [](am::Node& node) {
-    constexpr std::size_t capacity = 20'000;
+    constexpr std::size_t capacity = 40'000;  // rings as long as by default where messages fill them
     constexpr Value values = 300'000;
     if (node.id() == 0) {
       Out out(node, 1, 8);
