@@ -349,15 +349,16 @@ template <Priority P, class Net>
   const auto& [packet, head, source, priority, number] = view;
   const Lane<Net> lane{number};
   if (!head.is_words()) return handle_with_payload<P>(network, packet, head, source, lane);
+  const bool multicast = head.has(impl::flag::multicast);
   NodeId from = source;
-  if (head.has(impl::flag::multicast)) {
+  if (multicast) {
     from = impl::read_once(packet->origin);
     if (!may_be_multicast(head.handler(), from)) [[unlikely]]
       return handle_unusual<P>(network, packet, head, source, lane);
   }
   if (!node_->events_.ame || is_cut_off(network, source)) [[unlikely]]
     return handle_unusual<P>(network, packet, head, source, lane);
-  run_and_release<P, Line>(network, packet, head, from, source, lane, {});
+  run_and_release<P, Line>(network, packet, head, from, multicast, source, lane, {});
   return Handled::ran;
 }
 
@@ -368,16 +369,16 @@ Engine::Handled Engine::handle_with_payload(Net& network, const impl::Packet* pa
   const Payload payload = payload_at_hand(network, Transport::View{packet, head, source, P, lane.number()});
   if (payload.empty() || !node_->events_.ame) return handle_unusual<P>(network, packet, head, source, lane);
   handled_payload_[static_cast<std::size_t>(P)] = payload.size();
-  run_and_release<P, Whole>(network, packet, head, source, source, lane, payload);
+  run_and_release<P, Whole>(network, packet, head, source, false, source, lane, payload);
   return Handled::ran;
 }
 
 template <Priority P, class What, class Net>
 [[gnu::always_inline]] inline void Engine::run_and_release(Net& network, const impl::Packet* packet,
-                                                           impl::Header head, NodeId from, NodeId source,
-                                                           Lane<Net> lane, Payload payload) {
+                                                           impl::Header head, NodeId from, bool multicast,
+                                                           NodeId source, Lane<Net> lane, Payload payload) {
   try {
-    run_handler<P>(head, *packet, from, payload, head.has(impl::flag::multicast));
+    run_handler<P>(head, *packet, from, payload, multicast);
   } catch (...) {
     count_received(source, P, head.words() * 8 + payload.size());
     What::release(network, Transport::View{packet, head, source, P, lane.number()});

@@ -265,7 +265,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   Handled handle(Net& network, const Transport::View& view);
   template <Priority P, class What, class Net>
   void run_and_release(Net& network, const impl::Packet* packet, impl::Header head, NodeId from,
-                       NodeId source, Lane<Net> lane, Payload payload);
+                       bool multicast, NodeId source, Lane<Net> lane, Payload payload);
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
                                                 NodeId source, Lane<Net> lane);
