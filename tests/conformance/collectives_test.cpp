@@ -3,7 +3,6 @@
 
 #include <am/counters.hpp>
 #include <am/global.hpp>
-#include <bit>
 #include <cmath>
 
 #include "core/together/collectives.hpp"

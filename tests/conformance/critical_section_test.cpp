@@ -1,6 +1,5 @@
 // Clause 7 of the contract: handlers are atomic with respect to each other at one level and to critical sections. No
 // event runs inside a section, none is lost, sections nest, and they work inside handlers.
-#include <atomic>
 
 #include <am/registers.hpp>
 

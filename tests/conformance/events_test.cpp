@@ -1,6 +1,5 @@
 // Clause 6 of the contract: which event runs when, and inside what. Arrivals before timelets before the outlet, high
 // before low, two levels and no more; four masks and two enables that hold events back and lose none.
-#include <atomic>
 
 #include "support/job.hpp"
 

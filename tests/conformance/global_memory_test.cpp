@@ -3,7 +3,6 @@
 #include <am/global.hpp>
 
 #include <am/collectives.hpp>
-#include <cstring>
 #include <numeric>
 
 #include "support/catching.hpp"

@@ -3,8 +3,6 @@
 #include <am/am.hpp>
 #include <am/global_ptr.hpp>
 
-#include <atomic>
-
 #include "support/job.hpp"
 
 namespace handlers_test {

@@ -3,8 +3,6 @@
 #include <am/collectives.hpp>
 #include <am/multicast.hpp>
 
-#include <map>
-
 #include "support/job.hpp"
 
 namespace multicast_test {

@@ -2,7 +2,6 @@
 #include <am/settle.hpp>
 
 #include <am/global.hpp>
-#include <atomic>
 
 #include "support/catching.hpp"
 #include "support/job.hpp"

@@ -1,5 +1,4 @@
 // Streams that are spliced on, by nodes that take their own out of them or put it in, and streams whose values wait in memory.
-#include <utility>
 
 #include "support/streams.hpp"
 

@@ -3,7 +3,6 @@
 #include <am/splitc.hpp>
 
 #include <am/counters.hpp>
-#include <cstring>
 #include <numeric>
 
 #include "support/catching.hpp"

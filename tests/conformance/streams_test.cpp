@@ -3,7 +3,6 @@
 #include <am/collectives.hpp>
 
 #include <numeric>
-#include <stdexcept>
 
 #include "support/streams.hpp"
 

@@ -3,10 +3,6 @@
 #include <am/global.hpp>
 #include <am/multicast.hpp>
 
-#include <atomic>
-#include <cstddef>
-#include <numeric>
-
 #include "host/relax.hpp"
 #include "support/job.hpp"
 

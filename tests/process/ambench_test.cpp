@@ -1,5 +1,4 @@
 // ambench as people run it: that a measure ends, prints its tables and writes its files. No figure is judged.
-#include <set>
 
 #include "process/measured.hpp"
 #include "process/surroundings.hpp"

@@ -1,8 +1,6 @@
 // Jobs of a gang take turns on the same cores: none ever runs in another's turn, nor does it notice that it stood still.
 #include <sys/mman.h>
 
-#include <atomic>
-#include <cstdint>
 #include <thread>
 
 #include "core/node/engine.hpp"

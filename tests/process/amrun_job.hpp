@@ -6,8 +6,6 @@
 #include <sched.h>
 #include <signal.h>
 
-#include <memory>
-
 #include "core/membership/standing.hpp"
 #include "host/memory.hpp"
 #include "process/command.hpp"

@@ -3,8 +3,6 @@
 #include <spawn.h>
 #include <sys/stat.h>
 
-#include <memory>
-
 #include "process/every_example.hpp"
 #include "process/namespaces.hpp"
 #include "support/held_port.hpp"

@@ -9,8 +9,6 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 
-#include <atomic>
-#include <cstring>
 #include <thread>
 
 #include "host/descriptor.hpp"

@@ -1,5 +1,4 @@
 // The debug build names a handler that allocates while it interrupts the computation; with am/safe_new.hpp (tests/conformance) it may.
-#include <atomic>
 
 #include "support/job.hpp"
 

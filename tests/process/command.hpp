@@ -9,17 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <sstream>
-#include <string_view>
-#include <system_error>
 
 #include "process/roles.hpp"
 #include "support/pinned.hpp"

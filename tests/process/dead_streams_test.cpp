@@ -1,6 +1,5 @@
 // Streams whose other end dies: a reader gets what was written, then `unreachable`; so does a writer. Also of one that was spliced on.
 // And a ring of streams that wait for each other, which a report names.
-#include <utility>
 
 #include "process/amrun_job.hpp"
 #include "support/streams.hpp"

@@ -2,8 +2,6 @@
 // that is not the node does it no harm.
 #include <spawn.h>
 
-#include <atomic>
-
 #include <am/registers.hpp>
 
 #include "host/relax.hpp"

@@ -1,7 +1,6 @@
 // Nodes whose handlers run beside them, or interrupt them, when their surroundings fail: a peer dies and amrun does not learn
 // of it, the system has nothing left to begin with.
 
-#include <atomic>
 #include <thread>
 
 #include "process/amrun_job.hpp"

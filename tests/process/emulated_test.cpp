@@ -1,11 +1,6 @@
 // Jobs over the emulated networks: examples give what they give over shared memory, also on grids of one row or column; and a node that is
 // stopped in the middle of the grid holds up nobody else.
 
-#include <atomic>
-#include <cstdint>
-#include <span>
-#include <tuple>
-
 #include "process/amrun_job.hpp"
 #include "process/every_example.hpp"
 

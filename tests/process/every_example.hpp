@@ -1,10 +1,6 @@
 // The examples that are jobs, started in other ways than by amrun on this host: each gives the same.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <set>
-
 #include "process/command.hpp"
 
 namespace process_test {

@@ -1,7 +1,5 @@
 // Every example, alone and under amrun, and some in every way to start a job. And what they say to bad arguments.
 
-#include <iterator>
-
 #include "process/open_mpi.hpp"
 #include "support/random.hpp"
 

@@ -3,11 +3,9 @@
 #include <gtest/gtest.h>
 #include <am/am.hpp>
 
-#include <atomic>
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <thread>
 
 #include "process/surroundings.hpp"

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <am/global.hpp>
 
-#include <cstring>
 #include <latch>
 
 #include "core/membership/standing.hpp"

@@ -6,7 +6,6 @@
 // at whatever it just does. Jobs of programs that do not care end with it; programs that set on_peer_death go on.
 
 #include <am/collectives.hpp>
-#include <bit>
 
 #include "process/killed_nodes_traffic.hpp"
 

@@ -4,11 +4,6 @@
 // A check that fails throws (support/check.hpp), also out of handlers.
 #pragma once
 
-#include <numeric>
-#include <optional>
-#include <set>
-#include <span>
-
 #include "core/node/engine.hpp"
 #include "process/amrun_job.hpp"
 #include "support/check.hpp"

@@ -1,8 +1,6 @@
 // Nodes that end in unusual ways, and living ones that look dead: nothing is delivered twice, nobody waits for ever.
 #include <am/multicast.hpp>
 
-#include <atomic>
-
 #include "process/command.hpp"
 #include "support/job.hpp"
 

@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <string_view>
-
 #include "process/roles.hpp"
 
 // Nodes do not wait for GoogleTest's start.

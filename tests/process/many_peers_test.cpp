@@ -1,11 +1,6 @@
 // More peers than a system likes, over TCP: none is lost, and none waits for ever.
-#include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <am/am.hpp>
-
-#include <cstdlib>
-#include <string>
-#include <vector>
 
 #include "process/command.hpp"
 #include "process/surroundings.hpp"

@@ -3,7 +3,6 @@
 
 #include <fnmatch.h>
 
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 

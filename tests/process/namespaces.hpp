@@ -2,10 +2,6 @@
 // of it is reached from outside, nor reaches out. Gone with the object.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <set>
-
 #include "process/command.hpp"
 
 namespace process_test {

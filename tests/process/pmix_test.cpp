@@ -1,7 +1,6 @@
 // Jobs that Open MPI's mpirun starts.
 #include <sys/stat.h>
 #include <am/error.hpp>
-#include <set>
 #include <thread>
 
 #include "core/job/job.hpp"

@@ -7,8 +7,6 @@
 #include <am/multicast.hpp>
 #include <am/safe_new.hpp>
 
-#include <numeric>
-
 #include "support/job.hpp"
 
 namespace random_load_test {

@@ -5,16 +5,10 @@
 #include <am/impl/interrupt_safe.hpp>
 #include <am/start.hpp>
 
-#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <vector>
 
 namespace process_test {
 

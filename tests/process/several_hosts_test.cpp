@@ -1,7 +1,5 @@
 // Jobs across hosts, which are network namespaces here (process/namespaces.hpp), started by mpirun. A node may be the one that cuts cables.
 
-#include <span>
-
 #include "process/bad_link.hpp"
 #include "process/every_example.hpp"
 #include "process/open_mpi.hpp"

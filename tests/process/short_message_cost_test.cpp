@@ -14,10 +14,6 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-#include <cerrno>
-#include <cstddef>
-#include <memory>
-
 #include "support/job.hpp"
 
 // -- allocations ----------------------------------------------------------------------------------------------------------

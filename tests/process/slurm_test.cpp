@@ -1,8 +1,6 @@
 // Jobs of Slurm, with srun --mpi=pmix, on two hosts that are namespaces (slurm.sh). Skipped, with the reason, where Slurm is not
 // installed, or does not start.
 
-#include <memory>
-
 #include "process/every_example.hpp"
 
 namespace process_test::slurm_test {

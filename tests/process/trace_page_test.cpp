@@ -1,9 +1,7 @@
 // Pages that `amsim --trace` writes, opened in a browser: what their script draws of a machine, for which cycle and message, and how
 // it looks. Chromium without a window, which Debian's package chromium brings.
 
-#include <memory>
 #include <regex>
-#include <set>
 
 #include "amsim/trace/views.hpp"
 #include "process/command.hpp"

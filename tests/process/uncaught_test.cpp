@@ -1,9 +1,8 @@
 // Errors that nobody catches: one line, which names the node and the handler that threw, and exit code 1.
 
-#include <exception>
-#include <thread>
-
 #include "core/node/engine.hpp"
+
+#include <thread>
 #include "process/command.hpp"
 #include "support/check.hpp"
 

@@ -1,8 +1,6 @@
 // The watchdog names the node that hangs, the handler that loops or crashes, and what the others do meanwhile: from amrun,
 // from a thread of a node, and on a signal.
 
-#include <atomic>
-
 #include "process/amrun_job.hpp"
 #include "support/job.hpp"
 

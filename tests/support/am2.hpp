@@ -3,8 +3,6 @@
 
 #include <am/am2.h>
 
-#include <deque>
-
 #include "support/job.hpp"
 
 namespace test {

@@ -4,9 +4,6 @@
 
 #include <am/events.hpp>
 
-#include <optional>
-#include <utility>
-
 namespace test {
 
 /// Whether an E came out of f(); seen(exception) is called for it. It ends in a critical section.

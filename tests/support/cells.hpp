@@ -17,11 +17,9 @@
 #include <am/types.hpp>
 
 #include <array>
-#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace test {

@@ -7,9 +7,6 @@
 #include <am/types.hpp>
 #include <source_location>
 #include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
 
 namespace test {
 

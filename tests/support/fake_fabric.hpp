@@ -15,7 +15,6 @@
 #include <rdma/fi_endpoint.h>
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 

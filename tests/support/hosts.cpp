@@ -3,7 +3,6 @@
 #include <unistd.h>
 #include <am/error.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>

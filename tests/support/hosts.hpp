@@ -4,11 +4,8 @@
 
 #include <am/node.hpp>
 #include <condition_variable>
-#include <functional>
-#include <string_view>
 
 #include "core/settings/settings.hpp"
-#include "host/memory.hpp"
 #include "support/post_network.hpp"
 
 namespace test {

@@ -4,8 +4,6 @@
 
 #include <am/impl/interrupt_safe.hpp>
 
-#include <bit>
-
 namespace test {
 
 [[maybe_unused]] const bool all_bear_interrupts =

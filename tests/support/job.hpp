@@ -18,15 +18,8 @@
 #include <am/events.hpp>
 #include <am/start.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <csignal>
-#include <exception>
-#include <functional>
-#include <optional>
 #include <ostream>
-#include <thread>
-#include <type_traits>
 
 #include "core/node/engine.hpp"
 #include "core/settings/settings.hpp"

@@ -4,13 +4,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <stdexcept>
-
 #include "host/heavy_fence.hpp"
 #include "support/random.hpp"
 #include "transports/control_lane.hpp"
-#include "transports/memory_reach.hpp"
 #include "transports/unordered_lanes.hpp"
 
 namespace test {

@@ -11,18 +11,9 @@
 
 #include <am/impl/packet.hpp>
 
-#include <array>
-#include <atomic>
-#include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <set>
-#include <span>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "support/pinned.hpp"
 #include "transports/kinds.hpp"

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <am/error.hpp>
-#include <stdexcept>
 
 namespace error_test {
 

@@ -1,10 +1,8 @@
 #include <gtest/gtest.h>
 #include <am/global_ptr.hpp>
 
-#include <cstdint>
 #include <limits>
 #include <set>
-#include <type_traits>
 
 namespace am::global_ptr_test {
 

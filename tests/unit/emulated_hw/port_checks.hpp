@@ -1,15 +1,7 @@
 // What holds of every network that nodes have a port to.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <initializer_list>
-#include <map>
-#include <memory>
 #include <numeric>
-#include <utility>
-#include <vector>
 
 #include "emulated_hw/kit/traffic.hpp"
 #include "support/random.hpp"

@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "emulated_hw/kit/trace.hpp"
 

@@ -8,8 +8,6 @@
 
 #include <am/error.hpp>
 #include <fstream>
-#include <sstream>
-#include <string>
 
 #include "support/check.hpp"
 

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <climits>
-#include <string>
 #include <thread>
 #include <vector>
 

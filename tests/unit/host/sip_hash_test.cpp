@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
 namespace am::host::sip_hash_test {
 
 /// The paper's key: bytes 0 to 15; its texts: as many bytes from 0 on as they are long.

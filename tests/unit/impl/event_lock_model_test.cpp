@@ -7,9 +7,6 @@
 // plain word: that they are never inside together, and that each sees what the other did, shows as a race where it does
 // not hold. The compare-exchange is a read-modify-write that may leave the value: that is what it is when it succeeds, and
 // when it fails it changes nothing here that the next visit does not change again.
-#include <gtest/gtest.h>
-
-#include <ostream>
 
 #include "support/explorer.hpp"
 #include "support/modelled_wake.hpp"

@@ -1,14 +1,10 @@
 // EventLock with real threads: counters that only hold if it excludes. What order of accesses does it:
 // event_lock_model_test.cpp.
-#include <gtest/gtest.h>
 #include <am/impl/event_lock.hpp>
 
-#include <atomic>
-#include <cstdint>
 #include <thread>
 
 #include "support/job.hpp"
-#include "support/random.hpp"
 
 namespace event_lock_test {
 

@@ -4,12 +4,9 @@
 //
 // The producer's step is claim, fill, commit; the consumer's is receive, read, release. Each is loads before stores, so
 // that one step hides nothing (support/model_access.hpp).
-#include <gtest/gtest.h>
 #include "support/modelled_ring.hpp"
 
 #include <cstring>
-#include <ostream>
-#include <vector>
 
 #include "support/explorer.hpp"
 

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <am/impl/stream_ring.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <new>
 
 namespace stream_ring_test {

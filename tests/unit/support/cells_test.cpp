@@ -4,9 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <string>
-#include <vector>
 
 namespace cells_test {
 

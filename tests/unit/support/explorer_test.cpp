@@ -1,10 +1,6 @@
 // The explorer itself: that its memory allows what C++ allows, and forbids what C++ forbids, in the programs from which
 // memory models are known (names as in Alglave, Maranget, Tautschnig, "Herding Cats", 2014). A model check is worth
 // what these are.
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <vector>
 
 #include "support/explorer.hpp"
 

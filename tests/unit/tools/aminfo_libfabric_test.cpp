@@ -4,9 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <string>
-#include <vector>
-
 namespace aminfo::aminfo_libfabric_test {
 
 using namespace testing;

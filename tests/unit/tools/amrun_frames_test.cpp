@@ -4,9 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <string>
-#include <vector>
-
 #include "amrun/fault.hpp"
 #include "support/random.hpp"
 

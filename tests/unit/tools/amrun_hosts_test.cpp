@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cctype>
-#include <string>
 
 #include "amrun/agent.hpp"
 #include "amrun/fault.hpp"

@@ -2,9 +2,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <string>
-#include <string_view>
-
 #include "amrun/ending.hpp"
 #include "amrun/labels.hpp"
 

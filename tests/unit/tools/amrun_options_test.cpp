@@ -3,9 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "amrun/fault.hpp"
 

@@ -2,14 +2,8 @@
 #include "amsim/care/figures.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <random>
 #include <set>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "emulated_hw/care/zero_load_latency.hpp"
 #include "support/random.hpp"

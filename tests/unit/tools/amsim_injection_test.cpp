@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <utility>
-#include <vector>
 
 #include "amsim/papers/chapter_6/parameters.hpp"
 

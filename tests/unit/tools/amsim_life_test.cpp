@@ -4,10 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-#include <tuple>
-#include <utility>
-
 #include "support/cells.hpp"
 #include "support/random.hpp"
 

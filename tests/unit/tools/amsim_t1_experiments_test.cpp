@@ -4,9 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-#include <vector>
-
 #include "amsim/t1/program_costs.hpp"
 
 namespace amsim_t1_experiments_test {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <vector>
 
 #include "amsim/papers/chapter_6/benchmark_programs.hpp"
 #include "amsim/papers/chapter_6/parameters.hpp"

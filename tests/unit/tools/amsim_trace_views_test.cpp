@@ -1,21 +1,9 @@
 // How traces are shown: as JSON, as a page, as a picture.
 #include "amsim/trace/views.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "emulated_hw/kit/textbook_network.hpp"
-#include "emulated_hw/kit/traffic.hpp"
 #include "unit/emulated_hw/port_checks.hpp"
 
 namespace amsim::amsim_trace_views_test {

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <random>
 #include <stdexcept>
-#include <vector>
 
 namespace results::results_statistics_test {
 

@@ -4,19 +4,8 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <functional>
 #include <map>
-#include <memory>
 #include <source_location>
-#include <span>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "host/clock.hpp"
 #include "host/memory.hpp"

@@ -7,9 +7,7 @@
 
 #include <deque>
 #include <map>
-#include <memory>
 #include <set>
-#include <vector>
 
 #include "support/random.hpp"
 #include "transports/shm/rings.hpp"

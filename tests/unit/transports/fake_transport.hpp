@@ -2,17 +2,11 @@
 // at. It keeps to the contract of transports/transport.hpp and aborts when its user does not.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
 #include <set>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "transports/unordered_lanes.hpp"
 

@@ -5,9 +5,6 @@
 #include <sys/mman.h>
 #include <am/am.hpp>
 
-#include <atomic>
-#include <new>
-
 #include "support/cmam.hpp"
 
 namespace cmam_interrupts_test {

@@ -1,8 +1,6 @@
 // <am/cmam.h> where things go wrong: handlers that throw, in the middle of what else is under way.
 #include <am/cmam.h>
 
-#include <atomic>
-
 #include "conformance/models/troubles.hpp"
 
 namespace cmam_troubles_test {

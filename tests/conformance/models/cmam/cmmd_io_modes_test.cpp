@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <am/am.hpp>
 
-#include <cerrno>
-
 #include "support/cmam.hpp"
 
 namespace cmmd_io_modes_test {

@@ -3,11 +3,6 @@
 #include <sys/mman.h>
 #include <am/am.hpp>
 
-#include <atomic>
-#include <new>
-#include <numeric>
-#include <utility>
-
 #include "support/cmam.hpp"
 
 namespace cmmd_messages_test {

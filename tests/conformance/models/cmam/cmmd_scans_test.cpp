@@ -3,8 +3,6 @@
 #include <am/cmmd.h>
 #include <am/am.hpp>
 
-#include <limits>
-
 #include "support/cmam.hpp"
 
 namespace cmmd_scans_test {

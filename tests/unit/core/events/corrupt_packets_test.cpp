@@ -1,12 +1,5 @@
 // Packets that no sender of this library sends: none of them leads the receiver astray, each ends it with a message.
-#include <gtest/gtest.h>
 
-#include <cstring>
-#include <initializer_list>
-#include <optional>
-#include <string>
-
-#include "core/node/engine.hpp"
 #include "support/job.hpp"
 
 namespace am::core::corrupt_packets_test {

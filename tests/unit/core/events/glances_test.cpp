@@ -1,13 +1,8 @@
 // When a node that polls shared memory glances at its other networks: by a clock of the test. How long one that waits polls.
 #include "core/events/glances.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <am/impl/waiter.hpp>
-#include <cstdint>
 
-#include "host/clock.hpp"
 #include "support/job.hpp"
 
 namespace am::core::glances_test {

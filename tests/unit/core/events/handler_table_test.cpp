@@ -8,13 +8,7 @@
 #include <am/am.hpp>
 #include <am/collectives.hpp>
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-
 #include "core/events/handler_names.hpp"
-#include "host/memory.hpp"
 #include "support/job.hpp"
 
 namespace test {

@@ -10,8 +10,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <string>
-#include <vector>
 
 #include "host/descriptor.hpp"
 #include "host/layout.hpp"

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include <csignal>
-#include <string>
-#include <vector>
 
 #include "core/job/local_socket.hpp"
 #include "core/job/place.hpp"

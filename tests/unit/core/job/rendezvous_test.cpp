@@ -8,7 +8,6 @@
 #include <initializer_list>
 #include <latch>
 #include <numeric>
-#include <string>
 #include <thread>
 
 #include "support/check.hpp"

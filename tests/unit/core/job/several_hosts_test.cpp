@@ -6,9 +6,7 @@
 #include <barrier>
 #include <cstring>
 #include <functional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "support/check.hpp"
 

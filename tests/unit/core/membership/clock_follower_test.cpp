@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "support/random.hpp"
 
 namespace am::core::clock_follower_test {

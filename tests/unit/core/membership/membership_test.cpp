@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
-#include <vector>
-
 #include "core/membership/standing.hpp"
 #include "host/bell.hpp"
 

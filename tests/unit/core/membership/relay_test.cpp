@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <vector>
-
 #include "../../transports/fake_transport.hpp"
 #include "core/membership/standing.hpp"
 #include "host/memory.hpp"

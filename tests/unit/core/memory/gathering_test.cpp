@@ -3,12 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <memory_resource>
-#include <optional>
-#include <utility>
-#include <vector>
-
 namespace am::core::gathering_test {
 
 constexpr Count longest = Gathering::longest_ns;

@@ -7,10 +7,6 @@
 #include <am/global.hpp>
 #include <am/start.hpp>
 
-#include <array>
-#include <cstdint>
-#include <string>
-
 #include "host/layout.hpp"
 #include "support/check.hpp"
 

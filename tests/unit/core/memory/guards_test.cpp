@@ -3,10 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdint>
 #include <set>
-#include <vector>
 
 #include "support/check.hpp"
 #include "support/random.hpp"

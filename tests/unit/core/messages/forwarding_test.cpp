@@ -4,11 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cstring>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "support/random.hpp"
 #include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"

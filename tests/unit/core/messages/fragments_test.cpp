@@ -1,14 +1,6 @@
 // Long payloads: cut into rows by hand, put together packet by packet, without a network.
 #include "core/messages/fragments.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <memory_resource>
-#include <vector>
-
 #include "support/random.hpp"
 #include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"

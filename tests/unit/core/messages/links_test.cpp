@@ -3,10 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "../../transports/fake_transport.hpp"
 #include "transports/multicaster.hpp"
 

@@ -2,15 +2,7 @@
 // each once and in order, whatever is full and whoever has died, and however slowly nodes take it.
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <map>
-#include <memory>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "core/messages/forwarding.hpp"
-#include "core/messages/fragments.hpp"
 #include "core/messages/multicast_sender.hpp"
 #include "support/random.hpp"
 #include "transports/emulated/t1_transport.hpp"

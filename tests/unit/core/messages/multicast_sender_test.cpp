@@ -5,11 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "emulated_hw/t1/router.hpp"
 #include "transports/emulated/patches.hpp"
 #include "unit/core/messages/played_node.hpp"

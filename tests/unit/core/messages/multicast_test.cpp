@@ -1,12 +1,7 @@
 // Groups and grids as values, and sizes around a packet. All else is for tests/conformance/multicast_test.cpp.
-#include <gtest/gtest.h>
 #include <am/multicast.hpp>
 
-#include <atomic>
-#include <cstdint>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "support/job.hpp"
 

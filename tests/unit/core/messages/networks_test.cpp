@@ -4,12 +4,6 @@
 #include <gmock/gmock.h>
 #include <am/error.hpp>
 
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <string>
-#include <string_view>
-
 #include "core/messages/joined_networks.hpp"
 #include "host/memory.hpp"
 #include "support/check.hpp"

@@ -4,11 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <memory_resource>
 #include <new>
-#include <utility>
-#include <vector>
 
 #include "core/messages/members.hpp"
 #include "core/messages/sender.hpp"

@@ -1,12 +1,6 @@
 // What a node sends without waiting: at once, as a row of pieces, by a draft, or not yet. No node runs here.
 #include "core/messages/sender.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <vector>
-
 #include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 

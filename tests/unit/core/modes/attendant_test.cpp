@@ -3,16 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <csignal>
-#include <ctime>
 #include <deque>
-#include <functional>
-#include <memory>
-#include <memory_resource>
-#include <optional>
 #include <thread>
-#include <utility>
 
 #include "host/bell.hpp"
 #include "host/memory.hpp"

@@ -5,7 +5,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <memory>
 #include <thread>
 
 #include "host/bell.hpp"

@@ -1,15 +1,8 @@
 // The T1's registers as a view: every bit is what the rest of the interface says, and what is written there counts here.
-#include <gtest/gtest.h>
 #include <am/collectives.hpp>
 #include <am/global.hpp>
 #include <am/multicast.hpp>
 #include <am/registers.hpp>
-
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "support/job.hpp"
 

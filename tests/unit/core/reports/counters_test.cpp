@@ -5,9 +5,6 @@
 #include <gmock/gmock.h>
 #include <am/multicast.hpp>
 
-#include <string>
-#include <vector>
-
 #include "support/job.hpp"
 
 namespace am::counters_test {

@@ -4,9 +4,6 @@
 #include <gmock/gmock.h>
 #include <am/am.hpp>
 
-#include <algorithm>
-#include <string>
-
 #include "core/reports/card_words.hpp"
 #include "core/reports/recorder.hpp"
 #include "transports/shm/shm_transport.hpp"

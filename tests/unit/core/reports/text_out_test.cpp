@@ -4,11 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <limits>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "core/reports/once.hpp"
 #include "host/memory.hpp"

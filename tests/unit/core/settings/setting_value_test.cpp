@@ -5,9 +5,6 @@
 
 #include <climits>
 #include <initializer_list>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 

@@ -6,8 +6,6 @@
 #include <am/error.hpp>
 #include <array>
 #include <initializer_list>
-#include <string>
-#include <vector>
 
 #include "support/check.hpp"
 #include "support/random.hpp"

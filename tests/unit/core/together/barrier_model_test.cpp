@@ -3,10 +3,6 @@
 //
 // The steps are the accesses of src/core/together/barrier.cpp and of what it calls when it polls and sleeps, one each; the case
 // labels say which. No messages, no deaths; sleeps have no end here.
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
 
 #include "support/explorer.hpp"
 #include "support/modelled_wake.hpp"

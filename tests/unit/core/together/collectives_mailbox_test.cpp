@@ -4,11 +4,6 @@
 
 #include <am/collectives.hpp>
 
-#include <array>
-#include <cstring>
-#include <string>
-#include <string_view>
-
 #include "core/together/collectives.hpp"
 
 namespace am::core::collectives_mailbox_test {

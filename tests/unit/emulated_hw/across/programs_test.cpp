@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-#include <string>
-
 namespace am::across::programs_test {
 
 /// Blocks come with their words, however long they are; larger machines take longer.

@@ -1,11 +1,6 @@
 // CARE's network under the traffic of all networks: criteria CA-23, C-1, C-2, C-4 and C-5 (Byrd, Nakano and Delagi 1987, 1).
 #include "emulated_hw/care/care_port.hpp"
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-
 #include "emulated_hw/kit/load_point.hpp"
 #include "unit/emulated_hw/port_checks.hpp"
 

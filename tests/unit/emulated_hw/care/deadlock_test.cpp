@@ -2,9 +2,6 @@
 // of Figure 4: tests/unit/tools/amsim_care_figures_test.cpp.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string>
-
 #include "emulated_hw/care/machine.hpp"
 
 namespace am::care::deadlock_test {

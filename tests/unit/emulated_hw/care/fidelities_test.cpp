@@ -1,13 +1,6 @@
 // The two-event fidelity beside that of words: criteria CA-24 to CA-27 (Byrd, Nakano and Delagi 1987, 5).
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string_view>
-#include <vector>
-
-#include "emulated_hw/care/fifo_buffer.hpp"
 #include "random_lists.hpp"
-#include "support/random.hpp"
 
 namespace am::care::fidelities_test {
 

@@ -2,21 +2,11 @@
 // accesses to what they share. Each message is counted once at each of its targets, and nothing lies forgotten.
 #include "emulated_hw/care/live_sites.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <deque>
-#include <functional>
 #include <numeric>
-#include <optional>
-#include <vector>
 
 #include "emulated_hw/care/live_lists.hpp"
-#include "support/random.hpp"
-#include "support/steps.hpp"
 #include "unit/emulated_hw/kit/channels.hpp"
 #include "unit/emulated_hw/kit/live_carriers.hpp"
-#include "unit/emulated_hw/kit/live_network.hpp"
 
 namespace care_live_sites_test {
 

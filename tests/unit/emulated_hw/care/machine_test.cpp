@@ -1,18 +1,10 @@
 // A CARE machine, word by word: criteria CA-1 to CA-9, CA-17, CA-19, CA-20, C-1 and C-2 (Byrd, Nakano and Delagi 1987, 2 to 4).
 #include "emulated_hw/care/machine.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <bit>
 #include <numeric>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "emulated_hw/care/zero_load_latency.hpp"
 #include "random_lists.hpp"
-#include "support/random.hpp"
 
 namespace am::care::machine_test {
 

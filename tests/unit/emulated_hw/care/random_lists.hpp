@@ -3,11 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "emulated_hw/care/machine.hpp"
 #include "support/random.hpp"

@@ -4,12 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "emulated_hw/care/fifo_buffer.hpp"
 #include "emulated_hw/care/net_input.hpp"
 #include "emulated_hw/care/net_output.hpp"

@@ -3,10 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-#include <stdexcept>
-#include <vector>
-
 #include "support/random.hpp"
 
 namespace am::cm5::control_network_test {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <numeric>
-#include <vector>
 
 #include "emulated_hw/cm5/network_interface.hpp"
 

@@ -1,10 +1,5 @@
 // The CM-5's control network live, every interleaving of a small one: nobody passes before all have come, and nobody waits for ever
 // (live_control_test.cpp has the network itself).
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include "support/explorer.hpp"
 

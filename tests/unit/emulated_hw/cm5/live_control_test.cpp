@@ -2,15 +2,8 @@
 // are stopped, or killed, before any of their accesses: whoever waits does their work.
 #include "emulated_hw/cm5/live_control.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "support/random.hpp"
 #include "support/steps.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
 

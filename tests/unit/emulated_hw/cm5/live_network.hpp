@@ -1,12 +1,6 @@
 // A data network of the CM-5 live, and nodes that count what comes: by their links, and, so that one that comes twice shows, by packet.
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "emulated_hw/cm5/live_tree.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
 

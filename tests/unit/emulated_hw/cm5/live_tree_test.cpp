@@ -2,20 +2,7 @@
 // accesses to what they share, while the network is frozen and thawed. Each message is counted once at its node, and none lies forgotten.
 #include "emulated_hw/cm5/live_tree.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <tuple>
-#include <vector>
-
 #include "live_network.hpp"
-#include "support/random.hpp"
-#include "support/steps.hpp"
 #include "unit/emulated_hw/kit/live_stops.hpp"
 
 namespace cm5_live_tree_test {

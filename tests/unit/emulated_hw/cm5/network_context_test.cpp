@@ -3,13 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "emulated_hw/cm5/control_network.hpp"
 #include "interfaces.hpp"
 #include "support/random.hpp"

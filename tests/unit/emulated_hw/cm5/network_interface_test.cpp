@@ -4,9 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "interfaces.hpp"
 

@@ -1,20 +1,9 @@
 // A data network of the CM-5: criteria CM-5 to CM-15 and CM-31 (von Eicken 1993, 3.2.3, Figure 3-9).
 #include "emulated_hw/cm5/network.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <deque>
-#include <numeric>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "support/random.hpp"
 #include "unit/emulated_hw/orders.hpp"
 
 namespace am::cm5::network_test {

@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-#include <vector>
-
 #include "emulated_hw/cm5/machine.hpp"
 
 namespace am::cm5::processor_test {

@@ -1,13 +1,6 @@
 // CMAM on the CM-5's nodes, and the machine that runs it: criteria C-1 to C-4, CM-4, CM-16.
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <array>
-#include <numeric>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "emulated_hw/cm5/programs/cmam.hpp"
 #include "emulated_hw/cm5/programs/ping.hpp"
 #include "unit/emulated_hw/orders.hpp"

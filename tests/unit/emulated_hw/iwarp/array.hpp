@@ -3,12 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <map>
 #include <numeric>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "emulated_hw/iwarp/network.hpp"
 #include "emulated_hw/iwarp/routes.hpp"

@@ -1,5 +1,4 @@
 // Busses and logical channels of iWarp: criteria IW-1 to IW-16 (Borkar et al. 1990, 4, 5).
-#include <stdexcept>
 
 #include "array.hpp"
 

@@ -1,11 +1,7 @@
 // Joint cells of iWarp, where pathways meet: criteria IW-22 to IW-24, IW-47 and IW-49 (Borkar et al. 1990, 6, 8).
 #include <gmock/gmock.h>
 
-#include <stdexcept>
-#include <vector>
-
 #include "array.hpp"
-#include "emulated_hw/kit/waits.hpp"
 
 namespace am::iwarp::joints_test {
 

@@ -2,14 +2,7 @@
 // accesses. Each message is counted once at its node, and nothing lies forgotten. And the channels of its reservation pool.
 #include "emulated_hw/iwarp/live_torus.hpp"
 
-#include <gtest/gtest.h>
-
-#include <functional>
-
-#include "support/random.hpp"
-#include "support/steps.hpp"
 #include "unit/emulated_hw/kit/live_carriers.hpp"
-#include "unit/emulated_hw/kit/live_network.hpp"
 
 namespace iwarp_live_torus_test {
 

@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-#include <vector>
-
 #include "emulated_hw/iwarp/machine.hpp"
 #include "emulated_hw/iwarp/programs/messages.hpp"
 

@@ -2,15 +2,9 @@
 // 3.2, 6, 8). Joint cells: joints_test.cpp.
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <deque>
-#include <numeric>
-#include <optional>
 #include <random>
-#include <stdexcept>
 
 #include "array.hpp"
-#include "emulated_hw/kit/waits.hpp"
 #include "unit/emulated_hw/kit/channels.hpp"
 
 namespace am::iwarp::pathways_test {

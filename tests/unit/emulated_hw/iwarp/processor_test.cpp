@@ -3,10 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "emulated_hw/iwarp/machine.hpp"
 
 namespace am::iwarp::processor_test {

@@ -1,12 +1,8 @@
 // Programs on iWarp: criteria IW-33, IW-35, IW-36, C-2 and C-3 (Borkar et al. 1990, 2.2, 3.1.2, 7.2).
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <numeric>
 #include <random>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "emulated_hw/iwarp/programs/rows.hpp"
 #include "emulated_hw/iwarp/programs/systolic.hpp"

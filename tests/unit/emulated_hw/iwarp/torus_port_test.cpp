@@ -1,10 +1,6 @@
 // The iWarp's open pool under the traffic of all networks: criteria C-1, C-2, C-4 and C-5 (Borkar et al. 1990, 6.2).
 #include "emulated_hw/iwarp/torus_port.hpp"
 
-#include <gtest/gtest.h>
-
-#include <memory>
-
 #include "emulated_hw/kit/load_point.hpp"
 #include "unit/emulated_hw/port_checks.hpp"
 

@@ -4,19 +4,6 @@
 // beginning at that router; all_has_come() does all that is left, and checks.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstdint>
-#include <deque>
-#include <map>
-#include <memory>
-#include <tuple>
-#include <vector>
-
-#include "emulated_hw/kit/ports.hpp"
-#include "support/random.hpp"
-#include "support/steps.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
 #include "unit/emulated_hw/kit/live_stops.hpp"
 

@@ -2,16 +2,6 @@
 // tests/models/live_ends.pml tries every order of these accesses; here are the words, which come again, and the code itself.
 #include "emulated_hw/kit/live_ends.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <bit>
-#include <cstdint>
-#include <deque>
-#include <functional>
-
-#include "support/random.hpp"
 #include "support/steps.hpp"
 
 namespace live_ends_test {

@@ -2,9 +2,6 @@
 // in all_has_come(...) that all of them come, whoever carries them, and others after them.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include "support/random.hpp"
 #include "support/steps.hpp"
 
 namespace test {

@@ -1,12 +1,8 @@
 // What routers of all networks are made of: arbiters, allocators, flits, queues, sets of nodes; and what is counted of packets.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <deque>
 #include <thread>
-#include <vector>
 
 #include "emulated_hw/kit/allocator.hpp"
 #include "emulated_hw/kit/arbiter.hpp"

@@ -4,19 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
-#include <memory>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <variant>
-#include <vector>
 
-#include "emulated_hw/kit/traffic.hpp"
 #include "support/check.hpp"
-#include "support/random.hpp"
 #include "unit/emulated_hw/port_checks.hpp"
 
 namespace am::kit::textbook_network_test {

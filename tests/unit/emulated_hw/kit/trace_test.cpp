@@ -1,16 +1,7 @@
 // Traces of the textbook network, and of nobody: what is kept, how a packet is followed, and what happens when there is no more room.
 #include "emulated_hw/kit/trace.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-
 #include "emulated_hw/kit/textbook_network.hpp"
-#include "emulated_hw/kit/traffic.hpp"
-#include "support/random.hpp"
 #include "unit/emulated_hw/port_checks.hpp"
 
 namespace am::kit::kit_trace_test {

@@ -2,13 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <ostream>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/dimension_order.hpp"

@@ -3,11 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 namespace am::kit::word_network_test {
 
 /// A router whose messages go by any of two wires to a second one, which gives them to its node.

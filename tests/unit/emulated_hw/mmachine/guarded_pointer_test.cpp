@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
 #include "support/random.hpp"
 
 namespace am::mmachine::guarded_pointer_test {

@@ -1,18 +1,6 @@
 // The M-Machine's network live, carried by many threads at once.
-#include <gtest/gtest.h>
 
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <map>
-#include <thread>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include "emulated_hw/mmachine/live_mesh.hpp"
 #include "live_network.hpp"
-#include "support/random.hpp"
 
 namespace mmachine_live_mesh_carriers_test {
 

@@ -1,18 +1,7 @@
 // The M-Machine's network live, and carriers that are stopped, or killed, before any of their accesses to what they share, while others go
 // on. Each message is counted once: one of P0 where it is taken or where it came from, whoever is told what by the node that it asks.
-#include <gtest/gtest.h>
 
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <vector>
-
-#include "emulated_hw/mmachine/live_mesh.hpp"
 #include "live_network.hpp"
-#include "support/random.hpp"
-#include "support/steps.hpp"
 
 namespace mmachine_live_mesh_stops_test {
 

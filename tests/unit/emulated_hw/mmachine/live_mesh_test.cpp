@@ -3,18 +3,7 @@
 // once: live_mesh_carriers_test.cpp.
 #include "emulated_hw/mmachine/live_mesh.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <map>
-#include <stdexcept>
-#include <tuple>
-
 #include "live_network.hpp"
-#include "support/random.hpp"
 
 namespace mmachine_live_mesh_test {
 

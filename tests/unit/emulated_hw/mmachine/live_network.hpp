@@ -1,16 +1,9 @@
 // The M-Machine's live network, and nodes that count what comes, and take messages of P0 or not, as a test has it.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "emulated_hw/mmachine/live_mesh.hpp"
-#include "support/random.hpp"
 #include "support/steps.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
 

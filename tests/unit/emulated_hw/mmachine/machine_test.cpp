@@ -2,14 +2,6 @@
 #include "emulated_hw/mmachine/machine.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "emulated_hw/mmachine/programs/handlers.hpp"
 

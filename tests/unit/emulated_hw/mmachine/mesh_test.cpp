@@ -3,16 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <tuple>
-#include <vector>
 
 #include "support/cells.hpp"
 #include "support/random.hpp"

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-
 #include "emulated_hw/mmachine/event_queue.hpp"
 #include "support/random.hpp"
 

@@ -3,10 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <deque>
-#include <utility>
-#include <vector>
 
 namespace router_test {
 

@@ -2,10 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <string>
-#include <string_view>
-
 namespace am::mmachine::send_instructions_test {
 
 using enum PointerType;

@@ -3,11 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <deque>
 #include <numeric>
-#include <stdexcept>
-#include <vector>
 
 namespace am::ncube2::engines_test {
 

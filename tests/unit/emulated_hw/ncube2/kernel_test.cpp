@@ -3,11 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <deque>
-#include <stdexcept>
-#include <utility>
-#include <vector>
-
 #include "emulated_hw/ncube2/machine.hpp"
 
 namespace am::ncube2::kernel_test {

@@ -2,22 +2,7 @@
 // accesses to what they share. Each message is counted once at each of its nodes, in order, and nothing lies forgotten.
 #include "emulated_hw/ncube2/live_cube.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "live_network.hpp"
-#include "support/random.hpp"
-#include "support/steps.hpp"
 #include "unit/emulated_hw/kit/live_stops.hpp"
 
 namespace ncube2_live_cube_test {

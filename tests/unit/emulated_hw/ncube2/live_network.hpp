@@ -1,9 +1,6 @@
 // The nCUBE/2's live network, and nodes that count what comes.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "emulated_hw/ncube2/live_cube.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
 

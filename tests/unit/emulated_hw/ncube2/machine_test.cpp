@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <stdexcept>
-
 #include "emulated_hw/ncube2/programs/cmam.hpp"
 #include "unit/emulated_hw/orders.hpp"
 

@@ -2,17 +2,9 @@
 #include "emulated_hw/ncube2/network.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <bit>
 #include <deque>
-#include <map>
-#include <numeric>
-#include <stdexcept>
-#include <utility>
-#include <vector>
 
-#include "support/random.hpp"
 #include "unit/emulated_hw/orders.hpp"
 
 namespace am::ncube2::network_test {

@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "emulated_hw/ncube2/machine.hpp"
 
 namespace am::ncube2::processor_test {

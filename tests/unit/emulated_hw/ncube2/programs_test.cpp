@@ -1,10 +1,4 @@
 // Programs on the nCUBE/2: CMAM, and ping with its trace: criteria C-1 and C-4.
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "emulated_hw/ncube2/programs/cmam.hpp"
 #include "emulated_hw/ncube2/programs/ping.hpp"

@@ -4,12 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "emulated_hw/t1/nistat.hpp"
 #include "emulated_hw/t1/processor.hpp"

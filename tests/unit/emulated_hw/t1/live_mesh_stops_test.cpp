@@ -2,17 +2,7 @@
 // Each message is counted once, in order, and nothing lies forgotten.
 #include "emulated_hw/t1/live_mesh.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <stdexcept>
-#include <tuple>
-#include <utility>
-
 #include "live_network.hpp"
-#include "support/random.hpp"
 #include "support/steps.hpp"
 
 namespace t1_live_mesh_stops_test {

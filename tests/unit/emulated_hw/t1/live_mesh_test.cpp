@@ -4,15 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdint>
 #include <map>
-#include <thread>
 #include <tuple>
-#include <vector>
 
 #include "live_network.hpp"
-#include "support/random.hpp"
 
 namespace t1_live_mesh_test {
 

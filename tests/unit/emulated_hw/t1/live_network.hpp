@@ -1,8 +1,6 @@
 // The CNS-1's live network, and nodes that count what comes.
 #pragma once
 
-#include <cstdint>
-
 #include "emulated_hw/t1/live_mesh.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
 

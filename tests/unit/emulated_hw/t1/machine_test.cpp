@@ -4,16 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <map>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "emulated_hw/kit/trace.hpp"
 #include "emulated_hw/t1/nistat.hpp"
 #include "emulated_hw/t1/programs/sending.hpp"
 #include "support/random.hpp"

@@ -3,17 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <array>
-#include <deque>
-#include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "emulated_hw/t1/nistat.hpp"
 #include "support/random.hpp"

@@ -5,11 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <utility>
-#include <vector>
 
 #include "emulated_hw/t1/nistat.hpp"
 #include "support/random.hpp"

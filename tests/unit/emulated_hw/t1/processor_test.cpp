@@ -4,10 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "emulated_hw/t1/nistat.hpp"
 
 namespace processor_test {

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include "models/cmam/rports.hpp"
 #include "support/random.hpp"
 

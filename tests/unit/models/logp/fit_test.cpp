@@ -2,11 +2,8 @@
 #include <gmock/gmock.h>
 #include <am/logp/fit.hpp>
 
-#include <algorithm>
 #include <functional>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "support/random.hpp"
 

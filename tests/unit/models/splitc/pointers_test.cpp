@@ -3,11 +3,7 @@
 #include <gtest/gtest.h>
 #include <am/splitc.hpp>
 
-#include <array>
-#include <cstdint>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "support/random.hpp"
 

@@ -4,10 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <numeric>
-#include <string>
-#include <vector>
 
 #include "transports/emulated/router_counts.hpp"
 #include "unit/transports/emulated/ends.hpp"

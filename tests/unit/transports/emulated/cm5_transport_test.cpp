@@ -4,14 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "support/check.hpp"
 #include "support/random.hpp"
 #include "transports/emulated/router_counts.hpp"
 #include "unit/transports/emulated/ends.hpp"

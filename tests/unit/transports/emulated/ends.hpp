@@ -3,12 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
 #include "host/bell.hpp"
 #include "host/clock.hpp"
 #include "host/memory.hpp"

@@ -4,9 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "support/random.hpp"
 #include "transports/emulated/router_counts.hpp"

@@ -3,11 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "support/random.hpp"
 #include "transports/emulated/router_counts.hpp"
 #include "unit/transports/emulated/ends.hpp"

@@ -4,11 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdint>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "emulated_hw/t1/router.hpp"
 #include "transports/emulated/patches.hpp"

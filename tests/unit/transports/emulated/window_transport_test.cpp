@@ -5,13 +5,10 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <thread>
-#include <vector>
 
 #include "support/random.hpp"
 #include "transports/emulated/care_transport.hpp"
-#include "transports/emulated/cm5_transport.hpp"
 #include "transports/emulated/mmachine_transport.hpp"
 #include "transports/emulated/t1_transport.hpp"
 #include "unit/transports/emulated/ends.hpp"

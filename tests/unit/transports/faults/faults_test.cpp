@@ -3,15 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <am/start.hpp>
-#include <array>
 #include <csignal>
-#include <cstdlib>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "support/check.hpp"
 #include "transports/faults/faulty_transport.hpp"

@@ -3,12 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace am::frames::frames_test {

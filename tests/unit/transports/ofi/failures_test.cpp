@@ -2,11 +2,6 @@
 #include <gmock/gmock.h>
 #include <rdma/fi_errno.h>
 
-#include <chrono>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi::failures_test {

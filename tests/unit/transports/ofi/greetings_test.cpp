@@ -1,8 +1,5 @@
 // How two nodes come to know each other over libfabric, in every order in which what they say may come: both join, whoever begins,
 // and what they were told to send comes once.
-#include <gtest/gtest.h>
-
-#include <vector>
 
 #include "support/cells.hpp"
 #include "support/choices.hpp"

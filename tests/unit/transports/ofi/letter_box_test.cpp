@@ -4,10 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-
 #include "support/fake_fabric.hpp"
 
 namespace am::ofi::letter_box_test {

@@ -6,11 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <memory>
-#include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace am::ofi::lifelines_test {
 

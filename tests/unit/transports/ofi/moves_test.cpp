@@ -1,12 +1,6 @@
 // Pieces of puts and gets that the network carries out in the peer's segment (transfers.cpp), over providers of all kinds.
-#include <gtest/gtest.h>
 #include <rdma/fi_errno.h>
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "support/random.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi::moves_test {

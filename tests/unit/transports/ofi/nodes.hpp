@@ -2,18 +2,7 @@
 // the tests' own (support/fake_fabric.hpp), of which it then also is to have no complaint.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <chrono>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <ostream>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "support/fake_fabric.hpp"
 #include "transports/ofi/ofi_transport.hpp"

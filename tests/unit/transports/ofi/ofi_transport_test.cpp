@@ -1,12 +1,5 @@
 // Nodes that talk over libfabric, whatever the provider.
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
-#include <vector>
-
-#include "support/random.hpp"
-#include "transports/frames/frames.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi::ofi_transport_test {

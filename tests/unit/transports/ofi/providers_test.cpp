@@ -7,12 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "support/check.hpp"
 #include "transports/ofi/card.hpp"

@@ -2,24 +2,11 @@
 // on.
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
 #include <deque>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "host/random_bytes.hpp"
-#include "support/random.hpp"
 #include "transports/frames/window.hpp"
-#include "transports/number.hpp"
 #include "transports/ofi/card.hpp"
-#include "transports/ofi/endpoint.hpp"
-#include "transports/ofi/letters.hpp"
-#include "transports/tcp/socket.hpp"
-#include "transports/trust/handshake.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi::ofi_strangers_test {

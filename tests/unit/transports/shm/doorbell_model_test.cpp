@@ -1,11 +1,8 @@
 // Sleep and wake, every interleaving: no receiver sleeps for ever while a packet waits for it, and no starved sender while the
 // lines that it waits for are free. Each access of Inbox, ShmTransport, Producer, Consumer and Bell that has to do with it is one
 // step; the case labels say which. Sleeps have no end here.
-#include <gtest/gtest.h>
 
 #include <bit>
-#include <string>
-#include <vector>
 
 #include "support/explorer.hpp"
 #include "support/modelled_wake.hpp"

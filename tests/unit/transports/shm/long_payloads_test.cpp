@@ -2,12 +2,6 @@
 // back, and that no link waits for another one's.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
-#include <optional>
-#include <vector>
-
 #include "host/bell.hpp"
 #include "transports/shm/shm_transport.hpp"
 

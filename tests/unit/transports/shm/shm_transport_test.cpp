@@ -2,17 +2,11 @@
 // Claim, commit and receive are tested by the ring's own test and by the whole conformance suite.
 #include "transports/shm/shm_transport.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <numeric>
 #include <thread>
-#include <vector>
 
-#include "host/clock.hpp"
 #include "host/heavy_fence.hpp"
 #include "support/job.hpp"
-#include "support/random.hpp"
 
 namespace am::shm::shm_transport_test {
 

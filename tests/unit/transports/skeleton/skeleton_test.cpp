@@ -3,10 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <optional>
-#include <string>
-
 namespace am::skeleton::skeleton_test {
 
 constexpr NodeId self = 3;

@@ -3,9 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <string>
-#include <vector>
-
 #include "support/check.hpp"
 
 namespace am::tcp::address_test {

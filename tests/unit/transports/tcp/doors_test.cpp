@@ -1,9 +1,5 @@
 // Where nodes of several hosts take connections (AM_TCP_INTERFACES).
-#include <gtest/gtest.h>
 #include <poll.h>
-
-#include <string>
-#include <vector>
 
 #include "transports/ofi/lifelines.hpp"
 #include "unit/transports/tcp/nodes.hpp"

@@ -12,14 +12,9 @@
 #include <cstring>
 #include <future>
 #include <latch>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <numeric>
-#include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "host/random_bytes.hpp"
 #include "support/check.hpp"

@@ -4,14 +4,7 @@
 #include <gmock/gmock.h>
 #include <poll.h>
 
-#include <algorithm>
 #include <chrono>
-#include <future>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "host/random_bytes.hpp"
 
 namespace am::tcp::meeting_strangers_test {
 

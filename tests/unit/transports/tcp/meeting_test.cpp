@@ -4,12 +4,7 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <chrono>
-#include <future>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "support/random.hpp"
 

@@ -1,13 +1,7 @@
 // Nodes of one process on the network of TCP, by hand through the seam.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <chrono>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "transports/tcp/tcp_transport.hpp"
 #include "unit/transports/by_hand.hpp"

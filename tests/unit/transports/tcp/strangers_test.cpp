@@ -2,12 +2,6 @@
 // and counted; the job goes on.
 #include <gmock/gmock.h>
 
-#include <chrono>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "host/random_bytes.hpp"
 #include "transports/frames/window.hpp"
 #include "unit/transports/tcp/nodes.hpp"

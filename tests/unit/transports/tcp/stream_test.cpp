@@ -2,12 +2,8 @@
 // memory that is used again once the last message in it was released.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
 #include <map>
 #include <set>
-#include <vector>
 
 #include "support/random.hpp"
 #include "transports/frames/arrivals.hpp"

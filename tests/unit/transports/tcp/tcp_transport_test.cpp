@@ -1,12 +1,6 @@
 // Nodes that talk over TCP.
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "support/random.hpp"
 #include "unit/transports/tcp/nodes.hpp"
 
 namespace am::tcp::tcp_transport_test {

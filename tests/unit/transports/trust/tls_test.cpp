@@ -6,10 +6,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "support/random.hpp"
 

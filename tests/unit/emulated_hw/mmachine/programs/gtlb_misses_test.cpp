@@ -4,9 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "emulated_hw/mmachine/machine.hpp"
 #include "emulated_hw/mmachine/programs/handlers.hpp"
 #include "support/random.hpp"

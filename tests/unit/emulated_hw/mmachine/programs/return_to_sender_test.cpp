@@ -3,13 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <map>
-#include <memory>
 #include <numeric>
-#include <random>
-#include <vector>
 
 #include "emulated_hw/mmachine/machine.hpp"
 #include "emulated_hw/mmachine/programs/gtlb_misses.hpp"

@@ -3,10 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <utility>
-#include <vector>
-
 #include "emulated_hw/mmachine/machine.hpp"
 #include "emulated_hw/mmachine/programs/handlers.hpp"
 

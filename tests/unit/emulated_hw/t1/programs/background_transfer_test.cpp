@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <stdexcept>
 
 namespace background_transfer_test {
 

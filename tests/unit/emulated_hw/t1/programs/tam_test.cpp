@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-#include <vector>
-
 #include "emulated_hw/t1/programs/instructions.hpp"
 
 namespace tam_test {

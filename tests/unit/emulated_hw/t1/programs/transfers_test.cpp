@@ -2,10 +2,8 @@
 // and who only computes (T1 report, 2.2.1, 3.3, 3.9).
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <numeric>
 #include <set>
-#include <vector>
 
 #include "emulated_hw/t1/programs/hardware_transfer.hpp"
 #include "emulated_hw/t1/programs/split_c.hpp"
