@@ -1,6 +1,6 @@
 #!/bin/bash
 # mutants.sh [NAME...]: puts one fault after the other into libam, and says which tests see it. Each tests/mutants/NAME.patch is a
-# fault of one or two lines, with three lines before the diff:
+# fault of one or two lines, with one line of context, so that it outlives changes beside it, and three lines before the diff:
 #
 #   What: what is wrong       Build: release, asan or tsan, in which it is seen       Suites: whose tests see it
 #
