@@ -350,7 +350,7 @@ TYPED_TEST(CareLiveSitesStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
   goes_on_without_a_carrier<TypeParam>({0, 1});
 }
 TYPED_TEST(CareLiveSitesStops, TwoWhoWereStoppedDoNoHarmEither) {
-  goes_on_without_two_carriers<TypeParam>(0, 1);
+  goes_on_without_two_carriers<TypeParam>({0, 1});
 }
 TYPED_TEST(CareLiveSitesStops, AnyOrderOfFourCarriersIsAsGood) {
   any_order_is_as_good<TypeParam>({0, 1, 2, 3}, 100);

@@ -38,6 +38,18 @@ class LiveNetwork final : public LiveTree::Nodes {
                  .count();
     return all;
   }
+  [[nodiscard]] std::uint64_t count(NodeNumber to, NodeNumber from, std::uint32_t packet) {
+    return count({.destination = to, .source = from, .packet = packet});
+  }
+  [[nodiscard]] std::uint64_t count_of_all() {
+    std::uint64_t all = 0;
+    for (NodeNumber to = 0; to < nodes_; ++to) {
+      for (NodeNumber from = 0; from < nodes_; ++from) {
+        for (std::uint32_t packet = 0; packet < packets; ++packet) all += count(to, from, packet);
+      }
+    }
+    return all;
+  }
   [[nodiscard]] unsigned room_told(NodeNumber at) const noexcept { return room_[at]; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
   [[nodiscard]] const std::vector<Tree::Router>& ports() const noexcept { return ports_; }

@@ -3,7 +3,7 @@
 #include "emulated_hw/cm5/live_tree.hpp"
 
 #include "live_network.hpp"
-#include "unit/emulated_hw/kit/live_stops.hpp"
+#include "unit/emulated_hw/kit/live_carriers.hpp"
 
 namespace cm5_live_tree_test {
 
@@ -163,16 +163,9 @@ TEST(Cm5LiveTree, SavesAllThatIsInAFrozenNetwork) {
   }
 }
 
-using Counts = std::map<std::tuple<NodeNumber, NodeNumber, std::uint32_t>, std::uint64_t>;
+using Counts = LiveCounts<std::uint32_t>;
 void add(Counts& counts, const LiveMessage& message) {
   ++counts[{message.destination, message.source, message.packet}];
-}
-void expect_counted(LiveNetwork& net, const Counts& counts) {
-  for (const auto& [what, count] : counts) {
-    const auto& [to, from, packet] = what;
-    ASSERT_EQ(net.count({.destination = to, .source = from, .packet = packet}), count)
-        << from << " to " << to;
-  }
 }
 LiveMessage random_message(test::Random& random, NodeNumber from, NodeNumber nodes) {
   return {.destination = static_cast<NodeNumber>(random.below(nodes)),

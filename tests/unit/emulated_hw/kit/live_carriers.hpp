@@ -4,8 +4,8 @@
 // beginning at that router; all_has_come() does all that is left, and checks.
 #pragma once
 
+#include "support/steps.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
-#include "unit/emulated_hw/kit/live_stops.hpp"
 
 namespace test {
 
@@ -34,7 +34,54 @@ void keeps_all_under_many_carriers(Net& net, Random& seeds, Send send) {
                   });
   for (int i = 0; i < 40; ++i) net.mesh().look_after();
   ASSERT_TRUE(net.is_empty());
-  for (const Counts& mine : sent) expect_counted(net, mine);
+  std::uint64_t all = 0;
+  for (const Counts& mine : sent) {
+    expect_counted(net, mine);
+    for (const auto& [link, count] : mine) all += count;
+  }
+  EXPECT_GT(all, 1'000u);
+}
+
+/// One is stopped or killed before each of its accesses in a scene that make() makes. carrier(net) is its program; `come(scene, at)`, what
+/// others do then.
+template <class Make, class CarrierOf, class Come>
+void expect_others_go_on(Make make, CarrierOf carrier, Come come) {
+  for (const bool killed : {false, true}) {
+    SCOPED_TRACE(killed ? "killed" : "goes on later");
+    at_each_access([&](unsigned at, bool& ended) {
+      auto scene = make();
+      Steps::One one(carrier(scene->net));
+      ended = !one.go(at);
+      if (killed) one.kill();
+      come(*scene, at);
+      const std::uint64_t counted = scene->net.count_of_all();
+      one.finish();
+      EXPECT_TRUE(scene->net.is_empty());
+      EXPECT_EQ(scene->net.count_of_all(), counted) << "who goes on later does no harm";
+    });
+  }
+}
+
+/// Two are stopped, one after the other, anywhere; others do all; then they go on in either order, or one is killed. `other(net)` may be
+/// another program each time; `between(scene)` is done when the first has been stopped.
+template <class Make, class CarrierOf, class OtherOf, class Between, class Come>
+void expect_two_do_no_harm(Make make, CarrierOf carrier, OtherOf other, Between between, Come come,
+                           Random& random) {
+  const unsigned all = [&] {
+    auto scene = make();
+    return accesses_of(carrier(scene->net));
+  }();
+  ASSERT_GT(all, 50u);
+  at_some_two_accesses(all, all, 64, random, [&](unsigned at, unsigned other_at) {
+    auto scene = make();
+    Steps::One a(carrier(scene->net));
+    Steps::One b(other(scene->net));
+    a.go(at);
+    between(*scene);
+    b.go(other_at);
+    finish_somehow(a, b, random, [&] { come(*scene); });
+    EXPECT_TRUE(scene->net.is_empty());
+  });
 }
 
 /// One is stopped or killed before each of its accesses.
@@ -45,14 +92,24 @@ void goes_on_without_a_carrier(const std::vector<NodeNumber>& firsts) {
                         [&](auto& net) { return Scene::carrier(net, first); },
                         [](Scene& scene, unsigned) { scene.all_has_come(); });
 }
-/// Two are, of which the other begins at any of two routers.
+/// Two are: one that begins at the first of these routers, and one that begins at any of them.
 template <class Scene>
-void goes_on_without_two_carriers(NodeNumber first, NodeNumber second) {
+void goes_on_without_two_carriers(const std::vector<NodeNumber>& routers) {
   Random random(seed());
   expect_two_do_no_harm([] { return std::make_unique<Scene>(); },
-                        [&](auto& net) { return Scene::carrier(net, first); },
-                        [&](auto& net) { return Scene::carrier(net, random.one_in(2) ? first : second); },
+                        [&](auto& net) { return Scene::carrier(net, routers.front()); },
+                        [&](auto& net) { return Scene::carrier(net, routers[random.below(routers.size())]); },
                         [](Scene&) {}, [](Scene& scene) { scene.all_has_come(); }, random);
+}
+
+/// More than carriers can remember, or may do in one go, is left to others. Scene::carrier(net, first, steps): in so many.
+template <class Scene>
+void what_is_given_up_is_left_to_others(const std::vector<NodeNumber>& firsts) {
+  for (unsigned steps = 0; steps < 12 && !testing::Test::HasFailure(); ++steps) {
+    Scene scene;
+    for (const NodeNumber first : firsts) Steps::One(Scene::carrier(scene.net, first, steps)).finish();
+    scene.all_has_come();
+  }
 }
 
 /// Carriers that begin there go on in any order, and leave nothing.

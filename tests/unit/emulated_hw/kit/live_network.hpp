@@ -1,7 +1,6 @@
 // Memory for a live network, and nodes that count what comes.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <thread>
@@ -66,6 +65,11 @@ class LiveNetworkOf : public Mesh::Nodes {
   }
   [[nodiscard]] std::uint64_t shown(NodeNumber at, NodeNumber from, Counted what) const {
     return shown_[place(at, from, what)];
+  }
+  [[nodiscard]] std::uint64_t count_of_all() const {
+    std::uint64_t all = 0;
+    for (const std::atomic<std::uint64_t>& word : arrivals_) all += am::kit::Entry{word.load()}.count();
+    return all;
   }
   [[nodiscard]] unsigned room_told(NodeNumber at) const noexcept { return room_[at]; }
   [[nodiscard]] unsigned told() const noexcept { return told_; }

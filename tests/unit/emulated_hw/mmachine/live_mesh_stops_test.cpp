@@ -2,6 +2,7 @@
 // on. Each message is counted once: one of P0 where it is taken or where it came from, whoever is told what by the node that it asks.
 
 #include "live_network.hpp"
+#include "unit/emulated_hw/kit/live_carriers.hpp"
 
 namespace mmachine_live_mesh_stops_test {
 
@@ -32,10 +33,14 @@ std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, Req
 /// Messages of every kind are on their way along a row of three; some have come over a link. Nodes take what they like.
 struct Scene {
   LiveNetwork net{1, 3};
-  std::uint64_t answers;  // to who asks whether P0 is taken, one after the other
+  std::uint64_t answers = any_answers();  // to who asks whether P0 is taken, one after the other
   std::vector<LiveMessage> sent;
 
-  explicit Scene(std::uint64_t its_answers) : answers(its_answers) {
+  static std::uint64_t any_answers() {
+    static Random random(seed());
+    return random();
+  }
+  Scene() {
     net.takes_p0 = [this](NodeNumber) {
       answers = std::rotl(answers, 1);
       return (answers & 1) != 0;
@@ -59,12 +64,12 @@ struct Scene {
     sent.push_back(message);
   }
   /// With all that lies at a node in the beginning.
-  [[nodiscard]] std::function<void(Steps::One&)> carrier_at(NodeNumber first) {
+  static std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first) {
     Requests inputs = injected;
     if (first == 1)
       inputs |= request(input_at(from_below, 0)) | request(input_at(from_below, 3)) |
                 request(input_at(from_above, 2)) | request(input_at(from_above, 0));
-    return carrier(net, first, inputs);
+    return mmachine_live_mesh_stops_test::carrier(net, first, inputs);
   }
   void each_is_counted_once() {
     EXPECT_TRUE(net.is_empty());
@@ -100,45 +105,11 @@ struct Scene {
   }
 };
 
-/// How many accesses a carrier makes that nobody disturbs.
-unsigned accesses_of(NodeNumber first) {
-  Scene scene(0x5555555555555555);
-  return test::accesses_of(scene.carrier_at(first));
-}
-
 TEST(MMachineLiveMeshStops, OthersGoOnWhereACarrierWasKilledOrStopped) {
-  test::Random random(test::seed());
-  for (const NodeNumber first : {0u, 1u, 2u}) {
-    for (const bool is_killed : {true, false}) {
-      SCOPED_TRACE(first);
-      at_each_access([&](unsigned at, bool& ended) {
-        Scene scene(random());
-        Steps::One one(scene.carrier_at(first));
-        ended = !one.go(at);
-        if (is_killed) one.kill();
-        scene.all_has_come();
-        const std::uint64_t counted = scene.net.count_of_all();
-        one.finish();
-        EXPECT_TRUE(scene.net.is_empty());
-        EXPECT_EQ(scene.net.count_of_all(), counted) << "who goes on later does no harm";
-      });
-    }
-  }
+  goes_on_without_a_carrier<Scene>({0, 1, 2});
 }
-
-// Two are stopped, one after the other, anywhere; a third does all; then they go on in either order, or one is killed.
 TEST(MMachineLiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
-  test::Random random(test::seed());
-  const unsigned most = accesses_of(1);
-  at_some_two_accesses(most, most, 64, random, [&](unsigned at, unsigned other) {
-    Scene scene(random());
-    Steps::One a(scene.carrier_at(1));
-    Steps::One b(scene.carrier_at(static_cast<NodeNumber>(random.below(3))));
-    a.go(at);
-    b.go(other);
-    test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
-    EXPECT_TRUE(scene.net.is_empty());
-  });
+  goes_on_without_two_carriers<Scene>({1, 0, 2});
 }
 
 // One asks its node whether it takes a message, and is stopped anywhere; another asks, is told the contrary, and is stopped anywhere; then
@@ -384,9 +355,11 @@ TEST(MMachineLiveMeshStops, IsFoundAlsoWhenWhoLooksAfterItIsKilled) {
         LiveMesh::Carrier<Stops>(scene.net.mesh(), Stops{&one}).look_after(node, true, 100);
     };
   };
-  at_some_two_accesses(accesses_of(0), 600, 80, random, [&](unsigned at, unsigned other) {
-    Scene scene(random());
-    Steps::One one(scene.carrier_at(0));
+  Scene undisturbed;
+  const unsigned all = accesses_of(Scene::carrier(undisturbed.net, 0));
+  at_some_two_accesses(all, 600, 80, random, [&](unsigned at, unsigned other) {
+    Scene scene;
+    Steps::One one(Scene::carrier(scene.net, 0));
     one.go(at);
     Steps::One looks(look_after_all(scene));
     looks.go(other);

@@ -1,7 +1,8 @@
 // The M-Machine's network live: each message is counted once, where it is taken or where it came from; and which channel it takes on its
-// way (3.3.2, 3.3.3). Carriers that are stopped or killed: live_mesh_stops_test.cpp; many at
-// once: live_mesh_carriers_test.cpp.
+// way (3.3.2, 3.3.3). Carriers that are stopped or killed: live_mesh_stops_test.cpp.
 #include "emulated_hw/mmachine/live_mesh.hpp"
+
+#include <thread>
 
 #include "live_network.hpp"
 
@@ -341,6 +342,47 @@ TEST(MMachineLiveMesh, WhatAnotherScribblesDoesNotLeadAstray) {
       (void)net.send({.destination = static_cast<NodeNumber>(random.below(6)), .source = from, .kind = kind});
       net.mesh().look_after();
     }
+  }
+}
+
+/// Random loads by several threads, each of several nodes, which take what they like: each message is counted once, and there is nothing
+/// left when all have stopped.
+TEST(MMachineLiveMesh, KeepsAllUnderManyCarriers) {
+  Random seeds(seed());
+  for (const auto& [rows, columns] : {Extents{1, 2}, {2, 3}, {4, 4}, {8, 1}}) {
+    LiveNetwork net(rows, columns);
+    std::atomic<unsigned> asked = 0;
+    net.takes_p0 = [&](NodeNumber at) { return (++asked + at) % 3 != 0; };
+    constexpr unsigned threads = 4;
+    std::array<std::map<std::tuple<NodeNumber, NodeNumber, MessageKind>, std::uint64_t>, threads> sent;
+    load_by_threads(net.nodes(), threads, 20'000, seeds,
+                    [&](unsigned thread, NodeNumber from, int, Random& random) {
+                      const auto to = static_cast<NodeNumber>(random.below(net.nodes()));
+                      const MessageKind kind = all_kinds[random.below(4)];
+                      if (net.mesh().inject(from, {.destination = to, .source = from, .kind = kind}))
+                        ++sent[thread][{to, from, kind}];
+                      if (!random.one_in(4)) net.mesh().carry(from, priority_of(kind));
+                      if (random.one_in(64)) net.mesh().look_after();
+                    });
+    net.look_after(20);
+    ASSERT_TRUE(net.is_empty());
+    std::uint64_t all = 0, taken_of_p0 = 0, back = 0, took = 0;
+    for (const auto& mine : sent) {
+      for (const auto& [way, count] : mine) {
+        const auto& [to, from, kind] = way;
+        const std::uint64_t taken = net.count(to, from, taken_as(kind));
+        const bool is_p0 = priority_of(kind) == p0;
+        ASSERT_EQ(taken + (is_p0 ? net.count(from, to, back_as(kind)) : 0), count) << from << " to " << to;
+        taken_of_p0 += is_p0 ? taken : 0;
+        back += count - taken;
+        all += count;
+      }
+    }
+    for (NodeNumber at = 0; at < net.nodes(); ++at) took += net.times_took(at);
+    EXPECT_EQ(took, taken_of_p0) << "nobody was killed";
+    EXPECT_EQ(net.count_of_all(), all);
+    EXPECT_GT(all, 1'000u);
+    EXPECT_GT(back, 100u);
   }
 }
 

@@ -1,8 +1,6 @@
 // The M-Machine's live network, and nodes that count what comes, and take messages of P0 or not, as a test has it.
 #pragma once
 
-#include <span>
-
 #include "emulated_hw/mmachine/live_mesh.hpp"
 #include "support/steps.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
@@ -38,11 +36,6 @@ class LiveNetwork final : public LiveNetworkOf<LiveMesh, Counted, kinds_of_count
   [[nodiscard]] bool takes(NodeNumber at) noexcept override { return takes_p0(at); }
   void took(NodeNumber at) noexcept override { ++took_[at]; }
 
-  [[nodiscard]] std::uint64_t count_of_all() {
-    std::uint64_t all = 0;
-    for (const std::atomic<std::uint64_t>& word : arrivals_) all += am::kit::Entry{word.load()}.count();
-    return all;
-  }
   [[nodiscard]] unsigned times_took(NodeNumber at) const noexcept { return took_[at]; }
   [[nodiscard]] const am::kit::LiveChannel& input(NodeNumber node, unsigned its) const noexcept {
     return mesh_.router(node).inputs[its];
@@ -104,13 +97,6 @@ class LiveNetwork final : public LiveNetworkOf<LiveMesh, Counted, kinds_of_count
   }
   void look_after(unsigned times) {
     for (; times != 0; --times) mesh_.look_after();
-  }
-  /// As a process would that has lost its way: a word of the network becomes any other, or one that looks as if it were right.
-  void scribble(Random& random) {
-    std::byte* const word = memory_.front().bytes + random.below(memory_.size() * sizeof(Line) / 8) * 8;
-    auto& there = *reinterpret_cast<std::atomic<std::uint64_t>*>(word);
-    const std::uint64_t seen = there;
-    there = random.one_in(2) ? random() : seen ^ std::uint64_t{1} << random.below(64);
   }
 
  private:

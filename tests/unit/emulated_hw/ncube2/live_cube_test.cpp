@@ -3,7 +3,7 @@
 #include "emulated_hw/ncube2/live_cube.hpp"
 
 #include "live_network.hpp"
-#include "unit/emulated_hw/kit/live_stops.hpp"
+#include "unit/emulated_hw/kit/live_carriers.hpp"
 
 namespace ncube2_live_cube_test {
 
@@ -120,7 +120,7 @@ TEST(LiveCube, GoesOnWhateverAnotherScribblesThere) {
 }
 
 /// What is counted for a message, and where.
-using Counts = std::map<std::tuple<NodeNumber, NodeNumber, Counted>, std::uint64_t>;
+using Counts = LiveCounts<Counted>;
 void add(Counts& counts, const LiveMessage& message, NodeNumber nodes) {
   if (message.who == For::fetch) {
     ++counts[{message.source, message.destination, Counted::answered}];
@@ -133,12 +133,6 @@ void add(Counts& counts, const LiveMessage& message, NodeNumber nodes) {
     ++counts[{to, message.source, message.counted()}];
   }
 }
-void expect_counted(LiveNetwork& net, const Counts& counts) {
-  for (const auto& [link, count] : counts) {
-    const auto& [to, from, what] = link;
-    ASSERT_EQ(net.count(to, from, what), count) << from << " to " << to;
-  }
-}
 LiveMessage random_message(test::Random& random, NodeNumber from, NodeNumber nodes) {
   LiveMessage message{.destination = static_cast<NodeNumber>(random.below(nodes)), .source = from};
   message.who = static_cast<For>(random.below(4));
@@ -148,23 +142,15 @@ LiveMessage random_message(test::Random& random, NodeNumber from, NodeNumber nod
   return message;
 }
 
-// Random loads by several threads, each of several nodes: all is counted, and there is nothing left when all have stopped.
 TEST(LiveCube, KeepsAllUnderManyCarriers) {
   test::Random seeds(test::seed());
   for (const unsigned dimensions : {1u, 2u, 4u}) {
     LiveNetwork net(dimensions);
-    constexpr unsigned threads = 4;
-    std::array<Counts, threads> sent;
-    test::load_by_threads(net.nodes(), threads, 15'000, seeds,
-                          [&](unsigned thread, NodeNumber from, int, test::Random& random) {
-                            const LiveMessage message = random_message(random, from, net.nodes());
-                            if (net.mesh().inject(from, message)) add(sent[thread], message, net.nodes());
-                            if (!random.one_in(4)) net.mesh().carry(from, message);
-                            if (random.one_in(64)) net.mesh().look_after();
-                          });
-    for (int i = 0; i < 40; ++i) net.mesh().look_after();
-    ASSERT_TRUE(net.is_empty());
-    for (const Counts& mine : sent) expect_counted(net, mine);
+    keeps_all_under_many_carriers<Counts>(net, seeds, [&](Random& random, NodeNumber from, Counts& sent) {
+      const LiveMessage message = random_message(random, from, net.nodes());
+      if (net.mesh().inject(from, message)) add(sent, message, net.nodes());
+      if (!random.one_in(4)) net.mesh().carry(from, message);
+    });
   }
 }
 
@@ -183,6 +169,9 @@ std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, Req
 struct Scene {
   LiveNetwork net{2};
   Counts counts;
+  static std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, unsigned steps = 200) {
+    return ncube2_live_cube_test::carrier(net, first, every_engine, steps);
+  }
   Scene() {
     for (const LiveMessage& message :
          {LiveMessage{.destination = 0, .source = 0, .mask = 3}, LiveMessage{.destination = 3, .source = 0},
@@ -209,34 +198,11 @@ struct Scene {
 };
 
 TEST(LiveCubeStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
-  for (const NodeNumber first : {0u, 1u, 3u}) {
-    expect_others_go_on([] { return std::make_unique<Scene>(); },
-                        [&](LiveNetwork& net) { return carrier(net, first); },
-                        [](Scene& scene, unsigned) { scene.all_has_come(); });
-  }
+  goes_on_without_a_carrier<Scene>({0, 1, 3});
 }
-
-TEST(LiveCubeStops, TwoWhoWereStoppedDoNoHarmEither) {
-  test::Random random(test::seed());
-  expect_two_do_no_harm([] { return std::make_unique<Scene>(); },
-                        [](LiveNetwork& net) { return carrier(net, 0); },
-                        [&](LiveNetwork& net) { return carrier(net, random.one_in(2) ? 0 : 1); },
-                        [](Scene&) {}, [](Scene& scene) { scene.all_has_come(); }, random);
-}
-
-TEST(LiveCubeStops, AnyOrderOfThreeCarriersIsAsGood) {
-  test::Random random(test::seed());
-  for (int round = 0; round < 150; ++round) {
-    SCOPED_TRACE(round);
-    Scene scene;
-    std::deque<Steps::One> all;
-    for (const NodeNumber first : {0u, 1u, 3u}) all.emplace_back(carrier(scene.net, first));
-    test::finish_in_any_order(all, random, 4);
-    EXPECT_TRUE(scene.net.is_empty()) << "nobody looks after it";
-    scene.all_has_come();
-    if (HasFailure()) return;
-  }
-}
+TEST(LiveCubeStops, TwoWhoWereStoppedDoNoHarmEither) { goes_on_without_two_carriers<Scene>({0, 1}); }
+TEST(LiveCubeStops, AnyOrderOfThreeCarriersIsAsGood) { any_order_is_as_good<Scene>({0, 1, 3}, 150); }
+TEST(LiveCubeStops, WhatACarrierGivesUpIsLeftToOthers) { what_is_given_up_is_left_to_others<Scene>({0, 1}); }
 
 // More carriers than a channel has places, each with a broadcast, a message over one of its channels, or a fetch: some find no room. Nobody
 // looks after them.
@@ -291,17 +257,6 @@ TEST(LiveCubeStops, FavouredBroadcastsDoNotWaitForEachOther) {
   EXPECT_TRUE(net.is_empty());
   for (const NodeNumber node : {0u, 1u})
     EXPECT_EQ(net.count(node, 1 - node, Counted::low), am::kit::HeldChannel::slots + 1);
-}
-
-// More than a carrier can remember, or may do in one go, is left to others.
-TEST(LiveCubeStops, WhatACarrierGivesUpIsLeftToOthers) {
-  for (unsigned steps = 0; steps < 12; ++steps) {
-    Scene scene;
-    for (const NodeNumber first : {0u, 1u})
-      LiveCube::Carrier<>(scene.net.mesh()).run(first, every_engine, steps);
-    scene.all_has_come();
-    if (HasFailure()) return;
-  }
 }
 
 }  // namespace ncube2_live_cube_test

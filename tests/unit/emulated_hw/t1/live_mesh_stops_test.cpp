@@ -3,7 +3,7 @@
 #include "emulated_hw/t1/live_mesh.hpp"
 
 #include "live_network.hpp"
-#include "support/steps.hpp"
+#include "unit/emulated_hw/kit/live_carriers.hpp"
 
 namespace t1_live_mesh_stops_test {
 
@@ -29,6 +29,9 @@ Carrying carrier(LiveNetwork& net, NodeNumber first, Requests inputs = injected,
 /// Messages of every kind are on their way through a ring of three; carriers move them.
 struct Scene {
   LiveNetwork net{{.rows = 1, .columns = 3}};
+  static Carrying carrier(LiveNetwork& net, NodeNumber first, unsigned steps = 100) {
+    return t1_live_mesh_stops_test::carrier(net, first, injected, steps);
+  }
   Scene() {
     for (const Carried& message :
          {Carried{.destination = 1, .source = 0}, Carried{.destination = 0, .source = 0, .multicast = true},
@@ -59,60 +62,10 @@ struct Scene {
   }
 };
 
-/// How many accesses a carrier makes that nobody disturbs.
-unsigned accesses_of(NodeNumber first) {
-  Scene scene;
-  return test::accesses_of(carrier(scene.net, first));
-}
-
-TEST(LiveMeshStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
-  const unsigned all = accesses_of(0);
-  ASSERT_GT(all, 50u);
-  for (unsigned at = 0; at <= all; ++at) {
-    for (const bool killed : {false, true}) {
-      SCOPED_TRACE(at);
-      SCOPED_TRACE(killed ? "killed" : "goes on later");
-      Scene scene;
-      Steps::One one(carrier(scene.net, 0));
-      one.go(at);
-      if (killed) one.kill();
-      scene.all_has_come();
-      one.finish();
-      EXPECT_TRUE(scene.net.is_empty());
-      EXPECT_EQ(scene.net.count(1, 0, low), 8u);
-      if (HasFailure()) return;
-    }
-  }
-}
-
-// Two are stopped, one after the other, anywhere; a third does all; then they go on in either order, or one is killed.
-TEST(LiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
-  const unsigned all = accesses_of(0);
-  test::Random random(test::seed());
-  at_some_two_accesses(all, all, 48, random, [&](unsigned at, unsigned other) {
-    Scene scene;
-    Steps::One a(carrier(scene.net, 0));
-    Steps::One b(carrier(scene.net, random.one_in(2) ? 0 : 2));
-    a.go(at);
-    b.go(other);
-    test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
-    EXPECT_TRUE(scene.net.is_empty());
-  });
-}
-
-TEST(LiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
-  test::Random random(test::seed());
-  for (int round = 0; round < 150; ++round) {
-    SCOPED_TRACE(round);
-    Scene scene;
-    std::deque<Steps::One> all;
-    for (const NodeNumber first : {0u, 2u, 1u}) all.emplace_back(carrier(scene.net, first));
-    test::finish_in_any_order(all, random, 4);
-    EXPECT_TRUE(scene.net.is_empty()) << "nobody looks after it";
-    scene.all_has_come();
-    if (HasFailure()) return;
-  }
-}
+TEST(LiveMeshStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) { goes_on_without_a_carrier<Scene>({0}); }
+TEST(LiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) { goes_on_without_two_carriers<Scene>({0, 2}); }
+TEST(LiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) { any_order_is_as_good<Scene>({0, 2, 1}, 150); }
+TEST(LiveMeshStops, WhatACarrierGivesUpIsLeftToOthers) { what_is_given_up_is_left_to_others<Scene>({0, 2}); }
 
 // Two nodes in a row; node 0 has messages for node 1, or fetches from it.
 
@@ -273,17 +226,6 @@ TEST(LiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
     for (const auto& [at, from] : {std::pair{2u, 0u}, {0u, 0u}, {2u, 1u}, {0u, 1u}, {1u, 1u}})
       EXPECT_EQ(net.count(at, from, low), 1u) << at << " from " << from;
   });
-}
-
-// More than a carrier can remember, or may do in one go, is left to others.
-TEST(LiveMeshStops, WhatACarrierGivesUpIsLeftToOthers) {
-  for (unsigned steps = 0; steps < 12; ++steps) {
-    Scene scene;
-    LiveMesh::Carrier<>(scene.net.mesh()).run(0, injected, steps);
-    LiveMesh::Carrier<>(scene.net.mesh()).run(2, injected, steps);
-    scene.all_has_come();
-    if (HasFailure()) return;
-  }
 }
 
 }  // namespace t1_live_mesh_stops_test

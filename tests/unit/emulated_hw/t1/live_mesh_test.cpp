@@ -2,12 +2,10 @@
 // forgotten.
 #include "emulated_hw/t1/live_mesh.hpp"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <tuple>
+#include <thread>
 
 #include "live_network.hpp"
+#include "unit/emulated_hw/kit/live_carriers.hpp"
 
 namespace t1_live_mesh_test {
 
@@ -104,49 +102,27 @@ TEST(LiveMesh, HasRoomForAsManyAsAChannelHolds) {
   EXPECT_TRUE(net.mesh().ask_for_room(0, low));
 }
 
-// Random loads by several threads, each of several nodes: all is counted, and there is nothing left when all have stopped.
+using Counts = test::LiveCounts<Counted>;
+
 TEST(LiveMesh, KeepsAllUnderManyCarriers) {
   test::Random seeds(test::seed());
   for (const Shape& shape :
        {Shape{.rows = 1, .columns = 2}, Shape{.rows = 2, .columns = 3}, Shape{.rows = 4, .columns = 4}}) {
     LiveNetwork net(shape);
-    constexpr unsigned threads = 4;
-    std::array<std::map<std::tuple<NodeNumber, NodeNumber, Counted>, std::uint64_t>, threads> sent;
-    std::vector<std::jthread> running;
-    for (unsigned t = 0; t < threads; ++t) {
-      running.emplace_back([&net, &mine = sent[t], t, random = test::Random(seeds())]() mutable {
-        for (int i = 0; i < 20'000; ++i) {
-          const auto from =
-              static_cast<NodeNumber>(random.below(net.nodes() + threads - 1 - t) / threads * threads + t);
-          if (from >= net.nodes()) continue;
-          const auto to = static_cast<NodeNumber>(random.below(net.nodes()));
-          const auto who = static_cast<For>(random.below(3));
-          const Priority priority = who != For::processor || random.one_in(2) ? low : high;
-          const Carried message{.destination = to, .source = from, .who = who, .answer_flits = 3};
-          if (net.mesh().inject(from, priority, message)) {
-            const bool fetches = who == For::fetch;
-            const Counted what = fetches             ? Counted::answered
-                                 : who == For::store ? Counted::stored
-                                                     : counted(priority);
-            ++mine[{fetches ? from : to, fetches ? to : from, what}];
-          }
-          if (!random.one_in(4)) net.mesh().carry(from, priority);
-          if (random.one_in(64)) net.mesh().look_after();
-        }
-      });
-    }
-    running.clear();
-    for (int i = 0; i < 20; ++i) net.mesh().look_after();
-    ASSERT_TRUE(net.is_empty());
-    std::uint64_t all = 0;
-    for (const auto& mine : sent) {
-      for (const auto& [link, count] : mine) {
-        const auto& [to, from, what] = link;
-        ASSERT_EQ(net.count(to, from, what), count) << from << " to " << to;
-        all += count;
+    const auto send = [&](test::Random& random, NodeNumber from, Counts& sent) {
+      const auto to = static_cast<NodeNumber>(random.below(net.nodes()));
+      const auto who = static_cast<For>(random.below(3));
+      const Priority priority = who != For::processor || random.one_in(2) ? low : high;
+      if (net.mesh().inject(from, priority,
+                            {.destination = to, .source = from, .who = who, .answer_flits = 3})) {
+        if (who == For::fetch)
+          ++sent[{from, to, Counted::answered}];
+        else
+          ++sent[{to, from, who == For::store ? Counted::stored : counted(priority)}];
       }
-    }
-    EXPECT_GT(all, 1'000u);
+      if (!random.one_in(4)) net.mesh().carry(from, priority);
+    };
+    test::keeps_all_under_many_carriers<Counts>(net, seeds, send);
   }
 }
 
