@@ -25,7 +25,7 @@ program_of() {
     tests/unit/*) echo "unit_${room%%/*}" ;;
     tests/conformance/models/*) echo conformance_models ;;
     tests/conformance/*) echo conformance ;;
-    *) if grep -q '^void\* malloc(' "$1"; then echo "process_$(basename "$1" .cpp)"; else echo process; fi ;;
+    *) if grep -q 'process/own_malloc.hpp' "$1"; then echo "process_$(basename "$1" .cpp)"; else echo process; fi ;;
   esac
 }
 

@@ -7,67 +7,27 @@
 #include <am/multicast.hpp>
 
 #include <atomic>
-#include <cerrno>
 #include <cfenv>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <memory>
+
+#include "process/own_malloc.hpp"
 
 namespace {
 
 /// While it is set this process, whose node only computes, must not enter malloc: as if it were inside all the time.
 volatile bool inside_malloc = false;
 
-void must_not_be_inside(const char* function) noexcept {
+void malloc_begins(const char* function) noexcept {
   if (!inside_malloc) return;
   inside_malloc = false;
   static constexpr char says[] = "[  FAILED  ] an interrupt enters ";
-  if (write(2, says, sizeof says - 1) < 0 || write(2, function, std::strlen(function)) < 0) std::abort();
+  if (write(2, says, sizeof says - 1) < 0 || write(2, function, std::strlen(function)) < 0 ||
+      write(2, "\n", 1) < 0)
+    std::abort();
   std::abort();
 }
-
-}  // namespace
-
-extern "C" {
-void* __libc_malloc(std::size_t) noexcept;
-void __libc_free(void*) noexcept;
-void* __libc_calloc(std::size_t, std::size_t) noexcept;
-void* __libc_realloc(void*, std::size_t) noexcept;
-void* __libc_memalign(std::size_t, std::size_t) noexcept;
-
-void* malloc(std::size_t size) noexcept {
-  must_not_be_inside("malloc\n");
-  return __libc_malloc(size);
-}
-void free(void* block) noexcept {
-  must_not_be_inside("free\n");
-  __libc_free(block);
-}
-void* calloc(std::size_t n, std::size_t size) noexcept {
-  must_not_be_inside("calloc\n");
-  return __libc_calloc(n, size);
-}
-void* realloc(void* block, std::size_t size) noexcept {
-  must_not_be_inside("realloc\n");
-  return __libc_realloc(block, size);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
-  must_not_be_inside("aligned_alloc\n");
-  return __libc_memalign(alignment, size);
-}
-void* memalign(std::size_t alignment, std::size_t size) noexcept {
-  must_not_be_inside("memalign\n");
-  return __libc_memalign(alignment, size);
-}
-int posix_memalign(void** block, std::size_t alignment, std::size_t size) noexcept {
-  must_not_be_inside("posix_memalign\n");
-  *block = __libc_memalign(alignment, size);
-  return *block != nullptr ? 0 : ENOMEM;
-}
-}
-
-namespace {
 
 using namespace test;
 

@@ -14,51 +14,15 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "process/own_malloc.hpp"
 #include "support/job.hpp"
 
 // -- allocations ----------------------------------------------------------------------------------------------------------
 
 namespace {
+
 std::uint64_t allocations = 0;
-}
-
-// NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): the C library's names
-extern "C" {
-void* __libc_malloc(std::size_t bytes);
-void* __libc_calloc(std::size_t n, std::size_t bytes);
-void* __libc_realloc(void* old, std::size_t bytes);
-void* __libc_memalign(std::size_t alignment, std::size_t bytes);
-void __libc_free(void* old);
-
-void* malloc(std::size_t bytes) {
-  ++allocations;
-  return __libc_malloc(bytes);
-}
-void* calloc(std::size_t n, std::size_t bytes) {
-  ++allocations;
-  return __libc_calloc(n, bytes);
-}
-void* realloc(void* old, std::size_t bytes) {
-  ++allocations;
-  return __libc_realloc(old, bytes);
-}
-void* memalign(std::size_t alignment, std::size_t bytes) {
-  ++allocations;
-  return __libc_memalign(alignment, bytes);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) { return memalign(alignment, bytes); }
-int posix_memalign(void** out, std::size_t alignment, std::size_t bytes) {
-  *out = memalign(alignment, bytes);
-  return *out != nullptr ? 0 : ENOMEM;
-}
-void free(void* old) {
-  if (old != nullptr) ++allocations;
-  __libc_free(old);
-}
-}
-// NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)
-
-namespace {
+void malloc_begins(const char* /*function*/) noexcept { ++allocations; }
 
 // -- system calls ---------------------------------------------------------------------------------------------------------
 
