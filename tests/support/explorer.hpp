@@ -39,6 +39,29 @@ struct Verdict {
   }
 };
 
+/// A model of nodes that all do the same: so many as its shape has, of `most`. A node has has_ended(shape),
+/// step(access, its number, shape, all) and fold(digest).
+template <class Node, class Shape, unsigned most>
+class AlikeNodes {
+ public:
+  explicit AlikeNodes(const Shape& shape) : shape_(shape) {}
+  [[nodiscard]] bool runs(unsigned thread) const { return !nodes_[thread].has_ended(shape_); }
+  [[nodiscard]] bool good_end() const {
+    for (unsigned node = 0; node < shape_.nodes; ++node) {
+      if (runs(node)) return false;
+    }
+    return true;
+  }
+  void step(unsigned thread, Access& access) { nodes_[thread].step(access, thread, shape_, nodes_); }
+  void fold(Digest& digest) const {
+    for (const Node& node : nodes_) node.fold(digest);
+  }
+
+ private:
+  Shape shape_;
+  Node nodes_[most];
+};
+
 template <class Model>
 class Explorer {
  public:

@@ -125,7 +125,7 @@ class Node {
     }
   }
 
-  [[nodiscard]] unsigned passed() const { return passed_; }
+  [[nodiscard]] bool has_ended(const Shape& shape) const { return passed_ == shape.barriers; }
   [[nodiscard]] Word target() const { return target_; }
   void fold(test::Digest& digest) const {
     digest.add(at_ | wake_.state() << 8 | to_nudge_ << 12 | passed_ << 16 | target_ << 24);
@@ -187,26 +187,6 @@ class Node {
   modelled::Wake wake_;
 };
 
-class BarrierModel {
- public:
-  explicit BarrierModel(const Shape& shape) : shape_(shape) {}
-  [[nodiscard]] bool runs(unsigned thread) const { return nodes_[thread].passed() < shape_.barriers; }
-  [[nodiscard]] bool good_end() const {
-    for (unsigned node = 0; node < shape_.nodes; ++node) {
-      if (runs(node)) return false;
-    }
-    return true;
-  }
-  void step(unsigned thread, Access& access) { nodes_[thread].step(access, thread, shape_, nodes_); }
-  void fold(test::Digest& digest) const {
-    for (const Node& node : nodes_) node.fold(digest);
-  }
-
- private:
-  Shape shape_;
-  Node nodes_[most_nodes];
-};
-
 test::Verdict explore_barrier(const Shape& shape) {
   std::vector<Memory::Declaration> words{{"arrived"}, {"sleepers"}};
   for (unsigned node = 0; node < shape.nodes; ++node) {
@@ -215,7 +195,7 @@ test::Verdict explore_barrier(const Shape& shape) {
     words.push_back({"asleep" + of});
     words.push_back({"data" + of, Memory::Kind::content});
   }
-  return test::explore(BarrierModel(shape), Memory(shape.nodes, words));
+  return test::explore(test::AlikeNodes<Node, Shape, most_nodes>(shape), Memory(shape.nodes, words));
 }
 
 class EveryBarrier : public testing::TestWithParam<Shape> {};

@@ -38,6 +38,7 @@ class ModelNode {
     switch (at_) {
       case compute:
         access.write(data(self), number_);
+        line_ = self;
         at_ = arrive;
         break;
       case arrive:  // LiveControl::publish, also into the line above
@@ -73,8 +74,7 @@ class ModelNode {
         break;
     }
   }
-  void begin(unsigned self) { line_ = self; }
-  [[nodiscard]] Word number() const { return number_; }
+  [[nodiscard]] bool has_ended(const Shape& shape) const { return number_ > shape.barriers; }
   void fold(test::Digest& digest) const { digest.add(at_ | line_ << 4 | to_tell_ << 8 | number_ << 12); }
 
  private:
@@ -82,28 +82,6 @@ class ModelNode {
   At at_ = compute;
   Word number_ = 1;
   unsigned line_ = 0, to_tell_ = 0;
-};
-
-class ControlModel {
- public:
-  explicit ControlModel(const Shape& shape) : shape_(shape) {
-    for (unsigned node = 0; node < most_nodes; ++node) nodes_[node].begin(node);
-  }
-  [[nodiscard]] bool runs(unsigned thread) const { return nodes_[thread].number() <= shape_.barriers; }
-  [[nodiscard]] bool good_end() const {
-    for (unsigned node = 0; node < shape_.nodes; ++node) {
-      if (runs(node)) return false;
-    }
-    return true;
-  }
-  void step(unsigned thread, Access& access) { nodes_[thread].step(access, thread, shape_, nodes_); }
-  void fold(test::Digest& digest) const {
-    for (const ModelNode& node : nodes_) node.fold(digest);
-  }
-
- private:
-  Shape shape_;
-  ModelNode nodes_[most_nodes];
 };
 
 Verdict explore_control(const Shape& shape) {
@@ -117,7 +95,7 @@ Verdict explore_control(const Shape& shape) {
   }
   for (unsigned node = 0; node < most_nodes; ++node)
     words.push_back({"data " + std::to_string(node), Memory::Kind::content});
-  return explore(ControlModel(shape), Memory(shape.nodes, words));
+  return explore(test::AlikeNodes<ModelNode, Shape, most_nodes>(shape), Memory(shape.nodes, words));
 }
 
 TEST(Cm5LiveControlModel, LetsAllThroughWhenAllHaveCome) {
