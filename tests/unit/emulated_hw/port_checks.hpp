@@ -1,10 +1,9 @@
 // What holds of every network that nodes have a port to.
 #pragma once
 
-#include <numeric>
-
 #include "emulated_hw/kit/traffic.hpp"
 #include "support/random.hpp"
+#include "unit/emulated_hw/orders.hpp"
 #include "unit/emulated_hw/trace_checks.hpp"
 
 namespace test {
@@ -49,25 +48,19 @@ inline void expect_sum_of_parts(const MakePort& make, std::initializer_list<std:
 
 /// Its routers are stepped in the order of their numbers, or in a new one in each cycle.
 inline void expect_same_in_any_order(const MakePort& make, am::kit::Traffic traffic, int orders = 20) {
-  Random random(seed());
-  const auto run = [&](bool shuffles) {
+  const auto run = [&](const auto& next) {
     const auto port = make();
     am::kit::TrafficNodes nodes(*port, traffic);
     nodes.measure(true);
-    std::vector<am::kit::RouterNumber> order(shuffles ? routers_of(port->topology()) : 0);
-    std::iota(order.begin(), order.end(), am::kit::RouterNumber{0});
-    for (am::kit::Cycle i = 0; i < 500 * port->flit_cycles(); ++i) {
-      for (std::size_t left = order.size(); left > 1; --left)
-        std::swap(order[left - 1], order[random.below(left)]);
-      nodes.cycle(order);
-    }
+    for (am::kit::Cycle i = 0; i < 500 * port->flit_cycles(); ++i) nodes.cycle(next());
     EXPECT_GT(nodes.come(), 500u);
     return std::pair(port->fingerprint(), nodes.figures());
   };
-  const auto in_order = run(false);
-  for (int i = 0; i < orders; ++i) ASSERT_EQ(run(true), in_order);
+  expect_the_same_in_any_order(routers_of(make()->topology()), orders, run);
+  const auto none = [] { return std::span<const std::uint32_t>(); };
+  const auto fingerprint = run(none).first;
   ++traffic.seed;
-  EXPECT_NE(run(false).first, in_order.first) << "fingerprints tell runs apart";
+  EXPECT_NE(run(none).first, fingerprint) << "fingerprints tell runs apart";
 }
 
 /// No more packets are made, and all come.
