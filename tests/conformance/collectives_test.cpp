@@ -461,20 +461,35 @@ TEST_P(Collectives, SayWhenTheRootsValueIsOfAnotherSize) {
   });
 }
 
+/// Of two nodes each makes a call of its own, and hears of the other's; then both go on.
+template <class First, class Second>
+void check_that_both_hear(Node& node, First first, const char* of_second, Second second,
+                          const char* of_first) {
+  if (node.id() == 0)
+    check_throws<am::Error>(first, of_second);
+  else
+    check_throws<am::Error>(second, of_first);
+  node.barrier();
+  check_equal(am::all_reduce(node, 1, std::plus<>()), 2, "the next one");
+}
+
 /// Of which the network may do the one by itself, and not the other.
-TEST_P(Collectives, SayWhenTypesDiffer) {
+TEST_P(Collectives, SayWhenTypesOrOpsDiffer) {
   run(2, [](Node& node) {
-    for (int i = 0; i < 3; ++i) {
-      if (node.id() == 0) {
-        check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
-                                "with 4 bytes, for a sum; that of node 1 is all_reduce with 8 bytes");
-      } else {
-        check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1.0, std::plus<>())); },
-                                "with 8 bytes; that of node 0 is all_reduce with 4 bytes, for a sum");
-      }
-      node.barrier();
-      check_equal(am::all_reduce(node, 1, std::plus<>()), 2, "the next one");
-    }
+    const auto reduces = [&](auto value, auto op) {
+      return [&node, value, op] { static_cast<void>(am::all_reduce(node, value, op)); };
+    };
+    for (int i = 0; i < 3; ++i)
+      check_that_both_hear(node, reduces(1, std::plus<>()),
+                           "with 4 bytes, for a sum; that of node 1 is all_reduce with 8 bytes",
+                           reduces(1.0, std::plus<>()),
+                           "with 8 bytes; that of node 0 is all_reduce with 4 bytes, for a sum");
+    check_that_both_hear(
+        node, reduces(1, std::plus<>()),
+        "with 4 bytes, for a sum; that of node 1 is all_reduce with 4 bytes, for a maximum of signed numbers",
+        reduces(1, std::ranges::max),
+        "with 4 bytes, for a maximum of signed numbers; that of node 0 is all_reduce with 4 bytes, for a "
+        "sum");
   });
 }
 
@@ -516,22 +531,6 @@ TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
     }
     check_throws<am::Error>([&] { static_cast<void>(am::broadcast(node, 1, 2)); }, "there is no node 2");
     node.barrier();
-  });
-}
-
-TEST_P(Collectives, SayWhenTheOpsDiffer) {
-  run(2, [](Node& node) {
-    if (node.id() == 0) {
-      check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
-                              "with 4 bytes, for a sum; that of node 1 is all_reduce with 4 bytes, for a "
-                              "maximum of signed numbers");
-    } else {
-      check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::ranges::max)); },
-                              "with 4 bytes, for a maximum of signed numbers; that of node 0 is all_reduce "
-                              "with 4 bytes, for a sum");
-    }
-    node.barrier();
-    check_equal(am::all_reduce(node, 1, std::plus<>()), 2, "the next one");
   });
 }
 
