@@ -28,7 +28,6 @@ const process_test::Role send_seven_each_way("send_seven_each_way", [] {
     if (node.id() == 0) stay();
     for (;;) pause();
   });
-  return 0;
 });
 const process_test::Role do_nothing("do_nothing", [] { stay(); });
 

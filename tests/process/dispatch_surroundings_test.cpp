@@ -42,7 +42,6 @@ const amrun_test::Role lose_a_peer("lose_a_peer", [](const Arguments& arguments)
     }
   }
   node.wait_until([] { return false; });
-  return 0;
 });
 
 /// Each node is in a wrapper that outlives it, and stops: amrun does not learn of its death.

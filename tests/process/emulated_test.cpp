@@ -80,7 +80,6 @@ const Role talk_past_a_stopped_node("talk", [] {
     node.request<&Talk::end>(1);
   }
   node.barrier();
-  return 0;
 });
 
 TEST(Emulated, GoesOnPastANodeThatIsStopped) {
@@ -143,7 +142,6 @@ const Role use_the_memory_of_a_stopped_node("use", [] {
     }
   }
   node.barrier();
-  return 0;
 });
 
 TEST(Emulated, UsesTheMemoryOfNodesThatTakeNoPart) {

@@ -19,16 +19,12 @@ am::Node& start() {
   return node;
 }
 
-const Role wait("wait", [] {
-  start().wait_until([] { return false; });
-  return 0;
-});
+const Role wait("wait", [] { start().wait_until([] { return false; }); });
 
 const Role wait_in_a_barrier("wait_in_a_barrier", [] {
   am::Node& node = start();
   if (node.id() == 0) node.wait_until([] { return false; });
   node.barrier();
-  return 0;
 });
 
 const Role poll_for_ever("poll_for_ever", [] {

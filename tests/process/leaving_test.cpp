@@ -109,7 +109,6 @@ const Role close_descriptors("close_descriptors", [] {
   static_cast<void>(node.request<&Seen::end>(1 - node.id()));
   node.wait_until([&] { return seen.finish; });
   node.barrier();
-  return 0;
 });
 
 /// The first program of many: it knows by a barrier that all have sent, and takes that for all having come.

@@ -58,7 +58,6 @@ const amrun_test::Role meet("meet", [](const Arguments& arguments) {
   }
   node.barrier();
   node.barrier();
-  return 0;
 });
 
 /// The same, nodes being threads of this one process.
@@ -68,7 +67,6 @@ const amrun_test::Role meet_as_threads("meet_as_threads", [] {
     if (node.id() == 0) node.request<loops_with_stderr>(1, 7);
     node.wait_until([] { return false; });
   });
-  return 0;
 });
 
 /// For five seconds one request after the other, with pauses.
@@ -90,7 +88,6 @@ const amrun_test::Role get_on("get_on", [] {
   node.barrier();
   look();
   amrun_test::Node::print("pause " + std::to_string(longest / 1'000'000));
-  return 0;
 });
 
 /// Says its pid, and waits for nothing that comes.
@@ -99,7 +96,6 @@ const amrun_test::Role wait_in_vain("wait_in_vain", [] {
   node.barrier();
   amrun_test::Node::print("pid " + std::to_string(getpid()));
   node.wait_until([] { return false; });
-  return 0;
 });
 
 // -- the tests ------------------------------------------------------------------------------------------------------------
