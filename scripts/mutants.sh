@@ -42,7 +42,7 @@ targets_of() {
 
 # What stands behind NAME: in a patch.
 field() {
-  sed -n "s/^$1: //p;/^diff /q" "$2"
+  sed -n "s/^$1: //p;/^--- /q" "$2"
 }
 
 prepare_tree() {
