@@ -179,7 +179,7 @@ TEST(CareLiveSites, HaveAFewListsUnderWay) {
     LiveSites::Carrier<>(net.mesh()).run(0, kit::request(injections), 200);
   }
   EXPECT_GT(written, 0u);
-  for (int i = 0; i < 24; ++i) net.mesh().look_after();
+  net.look_after(24);
   EXPECT_TRUE(net.is_empty());
   expect_counted(net, counts);
 }
@@ -202,7 +202,7 @@ TEST(CareLiveSites, KeepACopyForBranchesThatHaveNoRoom) {
   ASSERT_TRUE(net.inject(0, Counted::high, {1, 4}, counts));
   LiveSites::Carrier<>(net.mesh()).run(0, its << 1, 1);
   EXPECT_FALSE(net.mesh().has_gone(0)) << "no room for a copy";
-  for (int i = 0; i < 24; ++i) net.mesh().look_after();
+  net.look_after(24);
   EXPECT_TRUE(net.is_empty());
   expect_counted(net, counts);
   EXPECT_EQ(net.passed().retransmissions, net.passed().aborts);
@@ -220,7 +220,7 @@ TEST(CareLiveSites, StoreMessagesInNoOrderThatFindNoWay) {
   }
   EXPECT_EQ(net.passed().forced_stores, kit::HeldChannel::slots);
   EXPECT_FALSE(net.mesh().has_gone(0)) << "the last one waits";
-  for (int i = 0; i < 24; ++i) net.mesh().look_after();
+  net.look_after(24);
   EXPECT_TRUE(net.is_empty());
   expect_counted(net, counts);
   EXPECT_EQ(net.passed().retransmissions, net.passed().forced_stores);
@@ -237,7 +237,7 @@ TEST(CareLiveSites, LetMessagesInNoOrderOvertake) {
     ASSERT_TRUE(net.send(0, Counted::low_unordered, {4}, counts));
     EXPECT_EQ(net.count(4, 0, Counted::low_unordered), 1u);
     EXPECT_EQ(net.count(4, 0, Counted::low), 0u);
-    for (int i = 0; i < 40; ++i) net.mesh().look_after();
+    net.look_after(40);
     expect_counted(net, counts);
   }
 }
@@ -269,22 +269,14 @@ TEST(CareLiveSites, HaveNoCircleOfChannelsInOrder) {
   }
 }
 
-// What another has scribbled leads nowhere, and keeps no carrier for ever.
 TEST(CareLiveSites, GoOnWhateverAnotherScribblesThere) {
-  Random random(seed());
-  for (int round = 0; round < 2'000; ++round) {
-    SCOPED_TRACE(round);
-    LiveNetwork net(shapes[1 + random.below(2)]);
-    Counts counts;
-    for (int i = 0; i < 12; ++i) {
-      const auto from = static_cast<NodeNumber>(random.below(net.nodes()));
-      const auto lane = static_cast<Counted>(random.below(2));
-      if (net.mesh().inject(from, {.source = from, .lane = lane, .targets = 3}) && random.one_in(2))
-        net.mesh().carry(from, {.lane = lane});
-      net.scribble(random);
-      net.mesh().look_after();
-    }
-  }
+  goes_on_whatever_another_scribbles(
+      2'000, 12, [](Random& random) { return LiveNetwork(shapes[1 + random.below(2)]); },
+      [](LiveNetwork& net, Random& random, NodeNumber from) {
+        const auto lane = static_cast<Counted>(random.below(2));
+        if (net.mesh().inject(from, {.source = from, .lane = lane, .targets = 3}) && random.one_in(2))
+          net.mesh().carry(from, {.lane = lane});
+      });
 }
 
 Targets some_of(NodeNumber nodes, Random& random) {
@@ -333,12 +325,8 @@ struct Scene {
     };
   }
   void all_has_come() {
-    for (int i = 0; i < 32; ++i) net.mesh().look_after();
-    EXPECT_TRUE(net.is_empty());
-    for (NodeNumber from = 0; from < net.nodes(); ++from) {  // and all goes on
-      for (int i = 0; i < 3; ++i) EXPECT_TRUE(net.send(from, Counted::low, all_of(4), counts));
-    }
-    expect_counted(net, counts);
+    expect_that_it_goes_on(net, counts,
+                           [&](NodeNumber from) { return net.send(from, Counted::low, all_of(4), counts); });
   }
 };
 template <class S>

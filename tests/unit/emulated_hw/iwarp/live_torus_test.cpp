@@ -52,20 +52,16 @@ TEST(IwarpLiveTorus, CarriesEachMessageToItsNode) {
   }
 }
 
-/// What another has scribbled leads nowhere, and keeps no carrier for ever.
 TEST(IwarpLiveTorus, GoesOnWhateverAnotherScribblesThere) {
-  ::test::Random random(::test::seed());
-  for (int round = 0; round < 2'000; ++round) {
-    SCOPED_TRACE(round);
-    LiveNetwork net({1 + static_cast<unsigned>(random.below(2)), 2});
-    for (int i = 0; i < 12; ++i) {
-      const auto from = static_cast<NodeNumber>(random.below(net.nodes()));
-      const LiveMessage message{static_cast<NodeNumber>(random.below(net.nodes())), from};
-      if (net.mesh().inject(from, message) && random.one_in(2)) net.mesh().carry(from, {});
-      net.scribble(random);
-      net.mesh().look_after();
-    }
-  }
+  ::test::goes_on_whatever_another_scribbles(
+      2'000, 12,
+      [](auto& random) {
+        return LiveNetwork({1 + static_cast<unsigned>(random.below(2)), 2});
+      },
+      [](LiveNetwork& net, auto& random, NodeNumber from) {
+        const LiveMessage message{static_cast<NodeNumber>(random.below(net.nodes())), from};
+        if (net.mesh().inject(from, message) && random.one_in(2)) net.mesh().carry(from, {});
+      });
 }
 
 using Counts = ::test::LiveCounts<Counted>;
@@ -106,16 +102,11 @@ struct Scene {
     }
   }
   void all_has_come() {
-    for (int i = 0; i < 24; ++i) net.mesh().look_after();
-    EXPECT_TRUE(net.is_empty());
-    for (NodeNumber from = 0; from < net.nodes(); ++from) {  // and all goes on
-      for (int i = 0; i < 6; ++i) {
-        const LiveMessage message{(from + 2) % 4, from};
-        EXPECT_TRUE(net.send(message));
-        ++counts[{message.destination, from, message.priority}];
-      }
-    }
-    ::test::expect_counted(net, counts);
+    ::test::expect_that_it_goes_on(net, counts, [&](NodeNumber from) {
+      const LiveMessage message{(from + 2) % 4, from};
+      ++counts[{message.destination, from, message.priority}];
+      return net.send(message);
+    });
   }
 };
 

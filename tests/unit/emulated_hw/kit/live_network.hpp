@@ -84,6 +84,9 @@ class LiveNetworkOf : public Mesh::Nodes {
     }
     return true;
   }
+  void look_after(unsigned times) {
+    for (; times != 0; --times) mesh_.look_after();
+  }
   void scribble(Random& random) { test::scribble(memory_, random); }
 
  protected:

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "live_network.hpp"
+#include "unit/emulated_hw/kit/live_carriers.hpp"
 
 namespace mmachine_live_mesh_test {
 
@@ -331,18 +332,13 @@ TEST(MMachineLiveMesh, InputsTakeTurns) {
 // Whatever another has scribbled there, nobody reads or writes elsewhere, or carries for ever; and what is not one of its messages is not counted
 // for a node that there is not.
 TEST(MMachineLiveMesh, WhatAnotherScribblesDoesNotLeadAstray) {
-  test::Random random(test::seed());
-  for (int round = 0; round < 300; ++round) {
-    LiveNetwork net(2, 3);
-    net.takes_p0 = [&](NodeNumber) { return random.one_in(2); };
-    for (int i = 0; i < 200; ++i) {
-      net.scribble(random);
-      const auto from = static_cast<NodeNumber>(random.below(6));
-      const MessageKind kind = all_kinds[random.below(4)];
-      (void)net.send({.destination = static_cast<NodeNumber>(random.below(6)), .source = from, .kind = kind});
-      net.mesh().look_after();
-    }
-  }
+  goes_on_whatever_another_scribbles(
+      300, 200, [](Random&) { return LiveNetwork(2, 3); },
+      [](LiveNetwork& net, Random& random, NodeNumber from) {
+        net.takes_p0 = [&](NodeNumber) { return random.one_in(2); };
+        const auto to = static_cast<NodeNumber>(random.below(6));
+        static_cast<void>(net.send({.destination = to, .source = from, .kind = all_kinds[random.below(4)]}));
+      });
 }
 
 /// Random loads by several threads, each of several nodes, which take what they like: each message is counted once, and there is nothing

@@ -95,9 +95,6 @@ class LiveNetwork final : public LiveNetworkOf<LiveMesh, Counted, kinds_of_count
     for (const am::kit::LiveChannel& each : mesh_.router(node).inputs) all += each.refused;
     return all;
   }
-  void look_after(unsigned times) {
-    for (; times != 0; --times) mesh_.look_after();
-  }
 
  private:
   std::vector<std::atomic<unsigned>> took_;

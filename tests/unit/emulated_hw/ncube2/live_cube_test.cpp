@@ -99,24 +99,17 @@ TEST(LiveCube, ForgetsWhatIsNoMessage) {
     ASSERT_TRUE(input.put(static_cast<std::uint32_t>(random()), am::kit::HeldChannel::slots));
     net.mesh().carry(1, {.destination = 0});
   }
-  for (int i = 0; i < 8; ++i) net.mesh().look_after();
+  net.look_after(8);
   EXPECT_TRUE(net.is_empty());
 }
 
-// Nor does any word of theirs lead out of the routers, or keep a carrier for ever.
 TEST(LiveCube, GoesOnWhateverAnotherScribblesThere) {
-  test::Random random(test::seed());
-  for (int round = 0; round < 3'000; ++round) {
-    SCOPED_TRACE(round);
-    LiveNetwork net(1 + static_cast<unsigned>(random.below(3)));
-    for (int i = 0; i < 12; ++i) {
-      const auto from = static_cast<NodeNumber>(random.below(net.nodes()));
-      const LiveMessage message{.destination = 0, .source = from, .mask = net.nodes() - 1};
-      if (net.mesh().inject(from, message) && random.one_in(2)) net.mesh().carry(from, message);
-      net.scribble(random);
-      net.mesh().look_after();
-    }
-  }
+  goes_on_whatever_another_scribbles(
+      3'000, 12, [](Random& random) { return LiveNetwork(1 + static_cast<unsigned>(random.below(3))); },
+      [](LiveNetwork& net, Random& random, NodeNumber from) {
+        const LiveMessage message{.destination = 0, .source = from, .mask = net.nodes() - 1};
+        if (net.mesh().inject(from, message) && random.one_in(2)) net.mesh().carry(from, message);
+      });
 }
 
 /// What is counted for a message, and where.
@@ -184,16 +177,11 @@ struct Scene {
     }
   }
   void all_has_come() {
-    for (int i = 0; i < 24; ++i) net.mesh().look_after();
-    EXPECT_TRUE(net.is_empty());
-    for (NodeNumber from = 0; from < net.nodes(); ++from) {  // and all goes on
-      for (int i = 0; i < 6; ++i) {
-        const LiveMessage message{.destination = from, .source = from, .mask = 3};
-        EXPECT_TRUE(net.send(message));
-        add(counts, message, net.nodes());
-      }
-    }
-    expect_counted(net, counts);
+    expect_that_it_goes_on(net, counts, [&](NodeNumber from) {
+      const LiveMessage message{.destination = from, .source = from, .mask = 3};
+      add(counts, message, net.nodes());
+      return net.send(message);
+    });
   }
 };
 

@@ -41,7 +41,7 @@ struct Scene {
       EXPECT_TRUE(net.mesh().inject(message.source, low, message));
   }
   void all_has_come() {
-    for (int i = 0; i < 16; ++i) net.mesh().look_after();
+    net.look_after(16);
     EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), 2u);
     for (const auto& [at, from, what] : {std::tuple{2u, 0u, Counted::low},
@@ -220,7 +220,7 @@ TEST(LiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
     first.kill();
     second.kill();
     ASSERT_TRUE(net.send(low, {.destination = 1, .source = 1, .multicast = true}));
-    for (int i = 0; i < 16; ++i) net.mesh().look_after();
+    net.look_after(16);
     EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), 2u);
     for (const auto& [at, from] : {std::pair{2u, 0u}, {0u, 0u}, {2u, 1u}, {0u, 1u}, {1u, 1u}})
