@@ -6,7 +6,6 @@
 
 #include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "support/random.hpp"

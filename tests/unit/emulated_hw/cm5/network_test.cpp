@@ -1,10 +1,13 @@
 // A data network of the CM-5: criteria CM-5 to CM-15 and CM-31 (von Eicken 1993, 3.2.3, Figure 3-9).
 #include "emulated_hw/cm5/network.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <deque>
+#include <numeric>
 
-#include "unit/emulated_hw/orders.hpp"
+#include "support/random.hpp"
 
 namespace am::cm5::network_test {
 
@@ -24,7 +27,7 @@ struct Nodes {
     to_send[from].push_back(
         {.to = to, .tag = 1, .length = static_cast<std::uint8_t>(length), .words = {word, from}});
   }
-  void step(std::span<const kit::PartNumber> order = {}) {
+  void step() {
     sending.for_each([&](NodeNumber node) {
       auto& messages = to_send[node];
       while (!messages.empty() && network.launch(node, messages.front())) messages.pop_front();
@@ -34,7 +37,7 @@ struct Nodes {
       told.erase(node);
       for (unsigned link = 0; link < Tree::links; ++link) take(network.into(node, link), node);
     });
-    network.step(order);
+    network.step();
   }
   void take(kit::WireNumber wire, NodeNumber node) {
     const auto* come = network.front(wire);
@@ -213,34 +216,6 @@ TEST(Cm5Network, HoldsAMessageInEachInput) {
                         std::to_string(to)),
               std::string::npos);
   }
-}
-
-/// C-2, CM-30: each message once, and at the same time, in any order of steps.
-TEST(Cm5Network, BringsEachMessageOnceInAnyOrderOfSteps) {
-  test::Random random(test::seed());
-  constexpr NodeNumber count = 20;
-  constexpr Word messages = 250;
-  std::vector<std::array<NodeNumber, 3>> load;
-  for (Word i = 0; i < messages; ++i) {
-    const auto from = static_cast<NodeNumber>(random.below(count));
-    load.push_back({from, static_cast<NodeNumber>((from + 1 + random.below(count - 1)) % count),
-                    static_cast<NodeNumber>(1 + random.below(most_words))});
-  }
-  const std::size_t parts = Tree(count).wiring(1).parts();
-  test::expect_the_same_in_any_order(parts, 100, [&](auto next) {
-    Nodes nodes(count);
-    for (Word i = 0; i < messages; ++i) nodes.send(load[i][0], load[i][1], load[i][2], i);
-    while (!nodes.is_empty()) nodes.step(next());
-    std::vector<unsigned> times(messages);
-    for (NodeNumber node = 0; node < count; ++node) {
-      for (const auto& [message, at] : nodes.came[node]) {
-        EXPECT_EQ(message.to, node);
-        ++times[message.words[0]];
-      }
-    }
-    EXPECT_EQ(times, std::vector<unsigned>(messages, 1));
-    return std::pair(nodes.network.fingerprint(), nodes.network.now());
-  });
 }
 
 /// CM-12: "guaranteed to be at least 5 Mbytes/s (of data payload) per processor per data network".

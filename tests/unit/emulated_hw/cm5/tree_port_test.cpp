@@ -17,31 +17,16 @@ TEST(Cm5TreePort, TakesTheSumOfThePartsWithoutLoad) {
   EXPECT_EQ(test::latency(port, 0, 1023, 5), 120u);
 }
 
-/// Messages overtake each other; each goes by as many links as lie between its nodes.
+/// Messages overtake each other.
 TEST(Cm5TreePort, BringsAllHoweverMuchThereIs) {
   using enum kit::Traffic::Pattern;
+  test::LinkTimes times(most_words);
+  times.of_node = flits(most_words, 1);
+  times.between = times.of_node + 2;  // a flit for the second level, on all four links
+  times.engines = Tree::links;
   for (const auto pattern : {uniform, transpose, hotspot, bitcomp, randperm}) {
-    const kit::Traffic traffic{pattern, 1, most_words, pattern == transpose ? 1u : 0u, test::seed()};
-    const TreePort port(2);
-    kit::Trace trace(port.topology());
-    const auto network = port_of(2)();
-    network->record(&trace);
-    kit::TrafficNodes nodes(*network, traffic);
-    for (Cycle i = 0; i < 1000; ++i) nodes.cycle();
-    test::drain(*network, nodes);
-    trace.ends(network->now());
-    test::expect_consistent(trace, Tree::links);
-    EXPECT_GT(trace.messages().size(), 100u);
-    std::uint64_t busy = 0;
-    for (const auto& [link, flits] : network->links()) busy += flits;
-    std::uint64_t shown = 0;
-    for (const auto& [link, flits] : test::flits_by_link(trace)) shown += flits;
-    EXPECT_NEAR(static_cast<double>(busy), static_cast<double>(shown) / word_flits, 200)
-        << "rounded down by link";
-    for (const auto& [end, passages] : trace.ways()) {
-      const auto& message = trace.messages()[end.message];
-      EXPECT_EQ(passages.size(), 2 + distance(trace.topology(), message.from, message.to));
-    }
+    const unsigned channel = pattern == transpose ? 1 : 0;
+    test::expect_all_comes(port_of(2), {pattern, 1, most_words, channel, test::seed()}, false, times);
   }
 }
 

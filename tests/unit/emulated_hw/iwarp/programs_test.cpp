@@ -1,11 +1,11 @@
 // Programs on iWarp: criteria IW-33, IW-35, IW-36, C-2 and C-3 (Borkar et al. 1990, 2.2, 3.1.2, 7.2).
 #include <gmock/gmock.h>
 
-#include <numeric>
 #include <random>
 
 #include "emulated_hw/iwarp/programs/rows.hpp"
 #include "emulated_hw/iwarp/programs/systolic.hpp"
+#include "unit/emulated_hw/orders.hpp"
 
 namespace am::iwarp::programs_test {
 
@@ -38,18 +38,12 @@ TEST(IwarpPrograms, MultiplyMatrices) {
 /// C-2: the same in 100 random orders of steps.
 TEST(IwarpPrograms, DoTheSameInAnyOrder) {
   const std::vector<Data> a = random_values(9, 1), b = random_values(9, 2);
-  const Product first = multiply(3, a, b);
-  std::mt19937 random(3);
-  for (int times = 0; times < 100; ++times) {
-    std::vector<std::vector<CellNumber>> orders(7, std::vector<CellNumber>(9));
-    for (auto& order : orders) {
-      std::iota(order.begin(), order.end(), 0u);
-      std::ranges::shuffle(order, random);
-    }
-    const Product again = multiply(3, a, b, orders);
-    ASSERT_EQ(again.values, first.values);
-    ASSERT_EQ(again.fingerprint, first.fingerprint);
-  }
+  ::test::expect_the_same_in_any_order(9, 100, [&](auto next) {
+    std::vector<std::vector<CellNumber>> orders(7);
+    for (auto& order : orders) std::ranges::copy(next(), std::back_inserter(order));
+    const Product product = multiply(3, a, b, orders);
+    return std::pair(product.values, product.fingerprint);
+  });
 }
 
 TEST(IwarpPrograms, Convolve) {

@@ -1,15 +1,13 @@
-// The network of the nCUBE/2: criteria NC-5 to NC-14 (von Eicken 1993, 3.1.3, Figure 3-5).
+// The network of the nCUBE/2: criteria NC-5 to NC-14 (von Eicken 1993, 3.1.3, Figure 3-5); NC-12 is in cube_port_test.cpp.
 #include "emulated_hw/ncube2/network.hpp"
 
 #include <gmock/gmock.h>
 
 #include <deque>
-
-#include "unit/emulated_hw/orders.hpp"
+#include <numeric>
 
 namespace am::ncube2::network_test {
 
-using kit::PartNumber;
 using kit::WireNumber;
 
 constexpr Network::Flit end{0, static_cast<std::uint8_t>(Tag::end)};
@@ -38,7 +36,7 @@ struct Cube {
     flits.push_back(end);
     senders.push_back(network.out_of(from, dimension));
   }
-  void step(std::span<const PartNumber> order = {}) {
+  void step() {
     for (const WireNumber wire : senders) {
       auto& flits = to_send[wire];
       // As an engine does: the next word when the one before is on its way.
@@ -50,7 +48,7 @@ struct Cube {
       told.erase(node);
       for (unsigned dimension = 0; dimension < network.dimensions(); ++dimension) take(node, dimension);
     });
-    network.step(order);
+    network.step();
   }
   /// Whatever has come: the end of a message needs no room, and may come with its last word.
   void take(NodeNumber node, unsigned dimension) {
@@ -141,39 +139,6 @@ TEST(Ncube2Network, BlockedMessagesLieInTwoFlitsOfEachRouter) {
           << hops << " hops, " << words << " words";
     }
   }
-}
-
-/// C-2, NC-12: nothing is lost, doubled, or overtaken on its way, whatever the order of steps, under more load than there is room for.
-TEST(Ncube2Network, BringsEachMessageOnceAndInOrder) {
-  constexpr unsigned dimensions = 4;
-  test::Random random(test::seed());
-  std::vector<std::pair<std::pair<NodeNumber, NodeNumber>, std::vector<Word>>> load;
-  for (Word i = 0; i < 300; ++i) {
-    const auto from = static_cast<NodeNumber>(random.below(16));
-    const auto to = static_cast<NodeNumber>((from + 1 + random.below(15)) % 16);
-    std::vector<Word> words(1 + random.below(12), i);
-    words.front() = from;
-    load.push_back({{from, to}, std::move(words)});
-  }
-  test::expect_the_same_in_any_order(1u << dimensions, 5, [&](auto next) {
-    Cube cube(dimensions);
-    for (const auto& [way, words] : load) cube.send(way.first, {.node = way.second}, words);
-    while (cube.sends() || cube.network.under_way() != 0) {
-      cube.step(next());
-      if (cube.network.still_for() > 500) ADD_FAILURE() << kit::who_waits(cube.network);
-      if (testing::Test::HasFailure()) break;
-    }
-    EXPECT_EQ(cube.all_that_came(), load.size());
-    for (NodeNumber node = 0; node < cube.network.nodes(); ++node) {
-      std::map<NodeNumber, Word> last;
-      for (const auto& message : cube.came[node]) {
-        EXPECT_EQ(Address::of(message[0]).node, node);
-        if (message.size() == 2) continue;
-        EXPECT_GE(message[2], std::exchange(last[message[1]], message[2]));
-      }
-    }
-    return std::pair(cube.network.fingerprint(), cube.network.now());
-  });
 }
 
 /// NC-10: e-cube's first bit, from a node to its own engine of that bit; and no way out of the cube.
