@@ -51,17 +51,7 @@ TEST_F(CareEnds, MulticastToLists) {
         {{2, 5}, "1 sent, 2.00 links each\n"}}) {
     for (const Priority priority : priorities) {
       begin_anew();
-      end(0).begin_multicast();
-      for (const NodeId each : to) {
-        const Transport::Slot slot = end(0).claim(each, priority, 1, 0);
-        ASSERT_EQ(slot.status, Status::ok);
-        slot.packet->words[0] = 7;
-        commit(0, slot, 0);
-        EXPECT_EQ(take(each, priority, 0), 0u) << "not before the end";
-      }
-      end(0).end_multicast();
-      for (NodeId each = 0; each < nodes; ++each)
-        EXPECT_EQ(take(each, priority, 0), std::ranges::count(to, each) != 0 ? 7u : 0u) << each;
+      expect_multicast(to, priority);
       EXPECT_THAT(care_counts(memory_, 0), HasSubstr(links));
     }
   }

@@ -82,6 +82,20 @@ class Ends : public testing::Test {
     return number;
   }
 
+  /// A word from node 0 to each of these, as core sends it: nobody has it before the end, but node 0 of a cube, and nobody else has it then.
+  void expect_multicast(const std::vector<NodeId>& to, Priority priority) {
+    end(0).begin_multicast();
+    for (const NodeId each : to) {
+      const Transport::Slot slot = end(0).claim(each, priority, 1, 0);
+      ASSERT_EQ(slot.status, Status::ok);
+      slot.packet->words[0] = 7;
+      commit(0, slot, 0);
+      EXPECT_TRUE((is_cube && each == 0) || take(each, priority, 0) == 0) << "not before the end";
+    }
+    end(0).end_multicast();
+    for (NodeId each = 0; each < nodes; ++each)
+      EXPECT_EQ(take(each, priority, 0), std::ranges::count(to, each) != 0 ? 7u : 0u) << each;
+  }
   /// All that comes to a node now, in the order in which it is given.
   std::vector<std::uint64_t> take_all(NodeId at, Priority priority) {
     std::vector<std::uint64_t> numbers;

@@ -43,19 +43,7 @@ TEST_F(Ncube2Ends, MulticastToSubcubes) {
   for (const Priority priority : priorities) {
     for (const Sent& sent : all) {
       begin_anew();
-      end(0).begin_multicast();
-      for (const NodeId to : sent.to) {
-        const Transport::Slot slot = end(0).claim(to, priority, 1, 0);
-        ASSERT_EQ(slot.status, Status::ok);
-        slot.packet->words[0] = 7;
-        commit(0, slot, 0);
-        if (to != 0) {
-          EXPECT_EQ(take(to, priority, 0), 0u) << "not before the end";
-        }
-      }
-      end(0).end_multicast();
-      for (NodeId to = 0; to < nodes; ++to)
-        EXPECT_EQ(take(to, priority, 0), std::ranges::count(sent.to, to) != 0 ? 7u : 0u) << to;
+      expect_multicast(sent.to, priority);
       EXPECT_THAT(ncube2_counts(memory_, 0), HasSubstr(sent.links));
     }
   }
