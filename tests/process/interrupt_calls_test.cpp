@@ -1,6 +1,6 @@
 // A program that waits in system calls while messages interrupt it, hundreds of times in each: no call fails with EINTR,
 // none ends before its time, and errno is left alone. Node 0 sends all the time; node 1 never polls.
-#include "support/job.hpp"
+#include "process/disturbed.hpp"
 
 #if !defined(__SANITIZE_THREAD__)
 
@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -41,10 +40,6 @@ struct Waiter {
     bring_at = came + enough;
   }
 };
-struct Sender {
-  std::atomic<bool> ended{false};
-  void end(am::Request&) { ended = true; }
-};
 
 std::uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
   timespec time{};
@@ -57,24 +52,9 @@ timespec in(std::uint64_t ns, clockid_t clock) {
 }
 
 void disturbed(const std::function<void(Waiter&)>& call) {
-  Sender sender;  // they live longer than the nodes: messages come until node 1 has left
-  Waiter waiter;
-  test::run_job({test::Nodes::processes, am::Dispatch::interrupt}, 2, [&](am::Node& node) {
+  test::disturbed<Waiter>(20'000, [&](am::Node& node, Waiter& waiter) {
     waiter.node = &node;
-    node.id() == 0 ? node.attach(sender) : node.attach(waiter);
-    node.barrier();
-    if (node.id() == 0) {
-      while (!sender.ended) {
-        static_cast<void>(node.try_request<&Waiter::come>(1));
-        const am::Count next = node.count() + 20'000;  // so that each interrupts anew
-        do node.poll();
-        while (node.count() < next);
-      }
-    } else {
-      call(waiter);
-      check(node.request<&Sender::end>(0) == am::Status::ok, "request");
-    }
-    node.barrier();
+    call(waiter);
   });
 }
 

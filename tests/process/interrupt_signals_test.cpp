@@ -1,11 +1,9 @@
 // The interrupt mode beside the program's own signals, and what becomes of the signal itself.
-#include "support/job.hpp"
+#include "process/disturbed.hpp"
 
 #if !defined(__SANITIZE_THREAD__)
 
 #include <sys/time.h>
-
-#include <atomic>
 
 #include "host/relax.hpp"
 
@@ -22,35 +20,9 @@ struct Node1 {
   void come(am::Request&) { came.fetch_add(1, std::memory_order_relaxed); }
   void tell(am::Reply&, std::uint64_t its) { pid = its; }
 };
-struct Node0 {
-  std::atomic<bool> ended{false};
-  void end(am::Request&) { ended = true; }
-};
 
 void compute_until(const std::atomic<std::uint64_t>& count, std::uint64_t enough) {
   while (count.load() < enough) am::host::relax();
-}
-
-/// Node 0 sends all the time, node 1 does something; all as processes that are interrupted.
-void disturbed(const std::function<void(am::Node&, Node1&)>& body) {
-  Node0 sender;  // they live longer than the nodes: messages come until node 1 has left
-  Node1 receiver;
-  test::run_job(as_processes, 2, [&](am::Node& node) {
-    node.id() == 0 ? node.attach(sender) : node.attach(receiver);
-    node.barrier();
-    if (node.id() == 0) {
-      while (!sender.ended) {
-        static_cast<void>(node.try_request<&Node1::come>(1));
-        const am::Count next = node.count() + 5000;
-        do node.poll();
-        while (node.count() < next);
-      }
-    } else {
-      body(node, receiver);
-      check(node.request<&Node0::end>(0) == am::Status::ok, "request");
-    }
-    node.barrier();
-  });
 }
 
 std::atomic<std::uint64_t> own_signals{0};
@@ -64,7 +36,7 @@ void handle(int signal, void (*handler)(int)) {
 }
 
 TEST(InterruptSignals, TheProgramsOwnSignalsCome) {
-  disturbed([](am::Node&, Node1& receiver) {
+  disturbed<Node1>(5000, [](am::Node&, Node1& receiver) {
     handle(SIGUSR1, &on_own_signal);
     const std::uint64_t mine = rounds(20'000);
     for (std::uint64_t i = 0; i < mine; ++i) {
@@ -77,7 +49,7 @@ TEST(InterruptSignals, TheProgramsOwnSignalsCome) {
 }
 
 TEST(InterruptSignals, TheProgramsTimerTicks) {
-  disturbed([](am::Node&, Node1& receiver) {
+  disturbed<Node1>(5000, [](am::Node&, Node1& receiver) {
     handle(SIGALRM, &on_own_signal);
     const itimerval often{{0, 100}, {0, 100}};
     setitimer(ITIMER_REAL, &often, nullptr);
@@ -211,7 +183,7 @@ TEST(InterruptSignals, TheLastOneMayComeLate) {
 
 // A child of a node has its signal handler, but is not the node.
 TEST(InterruptSignals, AForkedChildIsNotTheNode) {
-  disturbed([](am::Node& node, Node1& receiver) {
+  disturbed<Node1>(5000, [](am::Node& node, Node1& receiver) {
     int ends[2];
     check(pipe(ends) == 0, "pipe");
     sigset_t urgent;
