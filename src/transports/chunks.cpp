@@ -36,7 +36,7 @@ Chunks::Name Chunks::take(NodeId to, std::size_t bytes) noexcept {
   const std::size_t end = chunk - 1u + count;
   if (chunk == 0 || !commit(end)) return 0;
   mark(chunk - 1u, count, true);
-  if (count >= long_units) next_long_ = end;
+  if (count >= long_units) go_on_behind(chunk - 1u, end);
   chunks_[chunk] = {.position = 0, .to = to, .next = 0, .units = static_cast<std::uint16_t>(count)};
   link.units = static_cast<std::uint16_t>(link.units + count);
   return chunk;
@@ -99,7 +99,7 @@ std::size_t Chunks::next_unit(std::size_t at, bool used, std::size_t end) const 
 }
 
 Chunks::Name Chunks::find_free(std::size_t count) const noexcept {
-  const bool goes_on = count >= long_units && next_long_ + count <= round_units;
+  const bool goes_on = count >= long_units && next_long_ + count <= round_;
   const Name chunk = goes_on ? find_free_from(next_long_, count) : Name{0};
   return chunk != 0 ? chunk : find_free_from(0, count);
 }
@@ -112,6 +112,14 @@ Chunks::Name Chunks::find_free_from(std::size_t first, std::size_t count) const 
     begin = next_unit(end, false, units);
   }
   return 0;
+}
+
+void Chunks::go_on_behind(std::size_t first, std::size_t end) noexcept {
+  const bool begins_again = first < next_long_;
+  next_long_ = end;
+  if (!begins_again || ++times_round_ < times_before_growing) return;
+  times_round_ = 0;
+  round_ = std::min(2 * round_, round_units);
 }
 
 void Chunks::mark(std::size_t first, std::size_t count, bool used) noexcept {

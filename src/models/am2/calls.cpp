@@ -235,13 +235,13 @@ int index_of_source(const Token& token) noexcept {
 
 // -- short ones of few words: as lines, where all is as usual
 
+bool is_handler(handler_t handler) noexcept { return handler >= 0 && handler < handlers_per_endpoint; }
+
 /// The entry through which a line goes, or null.
 Translation* line_entry(am2_endpoint& endpoint, int index) noexcept {
   Translation* const entry = entry_in_use(endpoint, index);
   return entry != nullptr && entry->line.exists() ? entry : nullptr;
 }
-
-bool is_handler(handler_t handler) noexcept { return handler >= 0 && handler < handlers_per_endpoint; }
 
 /// The same when it may send: has polled where that was due, and has credit.
 Translation* ready_line_entry(State& state, am2_endpoint& endpoint, int index) {

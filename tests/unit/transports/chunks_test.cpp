@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <am/impl/copy.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -29,6 +30,9 @@ class ChunkMemory : public testing::Test {
     chunks_.sent(chunk, ++positions_[2]);
     release(2, positions_[2]);
     return chunk;
+  }
+  void make_round_long() {
+    for (int i = 0; i < 400; ++i) pass(100'000);
   }
   /// Takes all that `to` may have, in chunks of so many bytes, and sends it.
   std::size_t fill(NodeId to, std::size_t bytes) {
@@ -64,10 +68,25 @@ TEST_F(ChunkMemory, IsLookedForSeldomAndUsedAgainWhileItLiesInCaches) {
   EXPECT_EQ(*used.rbegin(), Chunks::units_before_collecting) << "the first ones";
 }
 
+/// New pages cost more than what is written there.
+TEST_F(ChunkMemory, OfFewLongOnesIsLittle) {
+  constexpr std::size_t bytes = 16 << 10;
+  constexpr std::size_t units_of_each = 7;
+  Chunks::Name last = 0;
+  for (std::size_t i = 0; i < 4 * (Chunks::first_round_units / units_of_each); ++i)
+    last = std::max(last, pass(bytes));
+  EXPECT_LE(last + units_of_each, Chunks::first_round_units + 1);
+  for (std::size_t i = 0; i < 100; ++i) last = std::max(last, pass(bytes));
+  EXPECT_LE(last + units_of_each, 8 * Chunks::first_round_units) << "it grows with what is sent";
+  EXPECT_GT(last + units_of_each, 2 * Chunks::first_round_units);
+}
+
 /// Where the receiver's cache has what it has read, the sender waits for each line.
-TEST_F(ChunkMemory, OfLongOnesGoesRound) {
+TEST_F(ChunkMemory, OfManyLongOnesGoesRound) {
   constexpr std::size_t bytes = 100'000;
-  const Chunks::Name first = pass(bytes);
+  make_round_long();
+  Chunks::Name first = 0;
+  while (first != 1) first = pass(bytes);
   std::size_t round = 0;
   Chunks::Name last = first;
   for (Chunks::Name chunk = 0; chunk != first; last = chunk) {
@@ -82,6 +101,7 @@ TEST_F(ChunkMemory, OfLongOnesGoesRound) {
 
 /// The place where it would go on is taken: it is looked for everywhere.
 TEST_F(ChunkMemory, OfALongOneIsFoundWhereverItLies) {
+  make_round_long();
   const Chunks::Name first = chunks_.take(2, Chunks::largest);
   for (const NodeId to : {2, 3, 4}) {
     while (chunks_.take(to, 1) != 0) {
