@@ -26,7 +26,10 @@ Chunks::Chunks(const ChunkRegion& memory, NodeId self, Priority priority)
 Chunks::Name Chunks::take(NodeId to, std::size_t bytes) noexcept {
   const std::size_t count = units_for(bytes);
   Link& link = links_[to];
-  if (link.units + count > units_before_collecting) collect(to);
+  if (link.units + count > short_round_.units()) {
+    collect(to);
+    short_round_.is_through();
+  }
   if (link.units + count > most_units_of_a_link) return 0;
   Name chunk = find_free(count);
   if (chunk == 0) {
@@ -99,7 +102,7 @@ std::size_t Chunks::next_unit(std::size_t at, bool used, std::size_t end) const 
 }
 
 Chunks::Name Chunks::find_free(std::size_t count) const noexcept {
-  const bool goes_on = count >= long_units && next_long_ + count <= round_;
+  const bool goes_on = count >= long_units && next_long_ + count <= long_round_.units();
   const Name chunk = goes_on ? find_free_from(next_long_, count) : Name{0};
   return chunk != 0 ? chunk : find_free_from(0, count);
 }
@@ -115,11 +118,14 @@ Chunks::Name Chunks::find_free_from(std::size_t first, std::size_t count) const 
 }
 
 void Chunks::go_on_behind(std::size_t first, std::size_t end) noexcept {
-  const bool begins_again = first < next_long_;
+  if (first < next_long_) long_round_.is_through();
   next_long_ = end;
-  if (!begins_again || ++times_round_ < times_before_growing) return;
-  times_round_ = 0;
-  round_ = std::min(2 * round_, round_units);
+}
+
+void Chunks::Round::is_through() noexcept {
+  if (++times_ < times_before_growing) return;
+  times_ = 0;
+  units_ = std::min(2 * units_, most_);
 }
 
 void Chunks::mark(std::size_t first, std::size_t count, bool used) noexcept {

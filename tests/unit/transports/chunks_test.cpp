@@ -63,6 +63,9 @@ TEST_F(ChunkMemory, IsNoPlaceFromWhichToCopyTakesLong) {
 /// Each look takes away the line in which the receiver counts.
 TEST_F(ChunkMemory, IsLookedForSeldomAndUsedAgainWhileItLiesInCaches) {
   std::set<Chunks::Name> used;
+  for (std::size_t i = 0; i < Chunks::times_before_growing * Chunks::first_units_before_collecting; ++i)
+    used.insert(pass(2000));
+  EXPECT_EQ(used.size(), Chunks::first_units_before_collecting) << "few use little";
   for (int i = 0; i < 1000; ++i) used.insert(pass(2000));
   EXPECT_EQ(used.size(), Chunks::units_before_collecting);
   EXPECT_EQ(*used.rbegin(), Chunks::units_before_collecting) << "the first ones";
