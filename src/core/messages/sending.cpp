@@ -62,7 +62,7 @@ Status Engine::send_to_all(const impl::OutMessage& message, std::span<const Node
   if (wait && status == Status::again) {
     kept.assign(members.begin(), members.end());  // handlers run meanwhile, and the program's list may change
     members = kept;
-    status = wait_for_room(message.priority, attempt);
+    status = try_until_room(message.priority, attempt);
   }
   if (wait && under_way != nullptr) {
     status = wait_for_room(message.priority, [&] {
@@ -77,11 +77,17 @@ Status Engine::send_to_all(const impl::OutMessage& message, std::span<const Node
 /// Tries until the answer is not `again`. The computation polls meanwhile; a low handler serves the high network only.
 template <class F>
 Status Engine::wait_for_room(Priority priority, F attempt) {
-  Status status = attempt();
-  if (status != Status::again) return status;
+  const Status status = attempt();
+  return status == Status::again ? try_until_room(priority, attempt) : status;
+}
+
+/// The same after a first try in vain.
+template <class F>
+Status Engine::try_until_room(Priority priority, F attempt) {
   must_not_wait(priority);
   impl::Waiter waiter(*this,
                       priority == Priority::low ? "a send on the low network" : "a send on the high network");
+  Status status = Status::again;
   do {
     const bool computing = node_->events_.level == impl::Level::computation;
     const std::size_t did = computing ? poll() : serve_high();

@@ -222,6 +222,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   Status send_to_all(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
   template <class F>
   Status wait_for_room(Priority priority, F attempt);
+  template <class F>
+  Status try_until_room(Priority priority, F attempt);
   void must_be_owner() const;
   void must_not_wait(Priority priority) const;
   void room_is_wanted() noexcept override;
