@@ -53,6 +53,7 @@ class MessagesKept;
 class Registers;
 namespace impl {
 struct GlobalAccess;
+struct LineAccess;
 
 /// The node whose events run on this thread, where that is not the node's own (a handler thread); null elsewhere.
 #if defined(__GNUC__)
@@ -314,6 +315,7 @@ class Node {
   friend class Registers;
   friend class core::Engine;
   friend struct impl::GlobalAccess;
+  friend struct impl::LineAccess;
   friend class impl::Hold;
 
   /// `where`: a NodeId, or an UnorderedTo.

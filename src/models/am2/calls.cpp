@@ -110,20 +110,54 @@ bool has_credit(const Translation& entry, const am2_endpoint& endpoint) noexcept
 /// A request polls first, where the program has not since its last one. In a burst, whose answers are on their way, few do, since to look
 /// for an answer that is being written costs more than the request: those that find 0, 1, 4 and 16 unanswered. Who computes
 /// between requests, so that each finds the last one's answer, polls at each.
-bool is_to_poll(am2_endpoint& endpoint, const Translation* entry) noexcept {
-  const bool has_polled = std::exchange(endpoint.state->polled_since_request, false);
-  if (!has_polled && entry != nullptr && 4 * endpoint.since_poll < 3 * entry->outstanding) {
-    ++endpoint.since_poll;
-    return false;
-  }
-  endpoint.since_poll = 1;
-  return !has_polled;
+bool is_to_poll(const am2_endpoint& endpoint, const Translation* entry) noexcept {
+  if (endpoint.state->polled_since_request) return false;
+  return entry == nullptr || 4 * endpoint.since_poll >= 3 * entry->outstanding;
 }
+/// For the next request. `polls`: this one does.
+void count_towards_poll(am2_endpoint& endpoint, bool polls) noexcept {
+  const bool has_polled = std::exchange(endpoint.state->polled_since_request, false);
+  endpoint.since_poll = polls || has_polled ? 1 : endpoint.since_poll + 1;
+}
+
+/// The entry of that index, or null, when it has been polled where that was due.
+Translation* polled_entry(State& state, am2_endpoint& endpoint, int index) {
+  const bool polls = is_to_poll(endpoint, entry_in_use(endpoint, index));
+  count_towards_poll(endpoint, polls);
+  if (polls) state.poll(*endpoint.bundle);
+  return entry_in_use(endpoint, index);  // handlers may change it
+}
+
+/// A request's credit while it is being sent, which comes back unless the request went. What runs where that waits may change the entry,
+/// and throw. (A long one whose pieces are under way then goes on; its answer finds the credit given back.)
+class Credit {
+ public:
+  Credit(am2_endpoint& endpoint, int index) noexcept
+      : endpoint_(endpoint), index_(static_cast<std::uint32_t>(index)) {
+    Translation& entry = endpoint.translations[index_];
+    serial_ = entry.serial;
+    ++entry.outstanding;
+  }
+  ~Credit() {
+    if (!used_) State::credit(endpoint_, index_, serial_);
+  }
+  Credit(const Credit&) = delete;
+  Credit& operator=(const Credit&) = delete;
+  void use() noexcept { used_ = true; }
+
+ private:
+  am2_endpoint& endpoint_;
+  const std::uint32_t index_;
+  std::uint32_t serial_;
+  bool used_ = false;
+};
 
 /// What a node sends to itself runs before the call returns, and so does what comes back of it: where own messages wait, which have come
 /// while their bundle was not open, behind them, the second time around.
 int send_here(State& state, am2_endpoint& endpoint, const Outgoing& message) {
   am2_bundle& bundle = *endpoint.bundle;
+  State::count_sent(endpoint, message, true);
+  ++endpoint.translations[message.head.index].outstanding;
   state.deliver_here(message, Came::request, &bundle);
   state.run_messages(bundle);
   state.run_messages(bundle);
@@ -140,11 +174,7 @@ int fault_of(Status status) noexcept {
 int send_request(State& state, am2_endpoint& endpoint, int index, const Asked& asked, const Words& words) {
   Outgoing message = outgoing(asked, words, true);
   int fault = 0;
-  Translation* entry = entry_in_use(endpoint, index);
-  if (!asked.async && is_to_poll(endpoint, entry)) {
-    state.poll(*endpoint.bundle);
-    entry = entry_in_use(endpoint, index);  // handlers may change it
-  }
+  Translation* entry = asked.async ? entry_in_use(endpoint, index) : polled_entry(state, endpoint, index);
   if (entry != nullptr && !has_credit(*entry, endpoint)) [[unlikely]] {
     if (asked.async) return AM_ERR_NOT_SENT;
     fault = wait_for_credit(state, endpoint, index);
@@ -160,15 +190,16 @@ int send_request(State& state, am2_endpoint& endpoint, int index, const Asked& a
     message.head.serial = entry->serial;
   }
   if (fault == 0) {
-    State::count_sent(endpoint, message, true);
-    ++entry->outstanding;
     if (message.to == state.node.id()) [[unlikely]]
       return send_here(state, endpoint, message);
+    Credit credit(endpoint, index);
     const Status status = state.send_request(message, asked.async);
-    if (status == Status::ok) [[likely]]
-      return AM_OK;
-    --entry->outstanding;  // no handler has run meanwhile: the entry is where it was
     if (status == Status::again) return AM_ERR_NOT_SENT;
+    State::count_sent(endpoint, message, true);
+    if (status == Status::ok) [[likely]] {
+      credit.use();
+      return AM_OK;
+    }
     fault = fault_of(status);
   }
   state.came_back_here(endpoint, message, Came::returned_request, fault);
@@ -207,13 +238,15 @@ Token* running(State& state, const void* token) noexcept {
     message.tag = its->tag;
     message.head.index = its->index();
     message.head.serial = its->serial();
-    its->may_reply = false;
-    State::count_sent(*its->endpoint, message, false);
     if (message.to == state.node.id()) [[unlikely]] {
+      its->may_reply = false;
+      State::count_sent(*its->endpoint, message, false);
       state.deliver_here(message, Came::reply, its->endpoint->bundle);
       return AM_OK;
     }
-    const Status status = state.send_reply(message);
+    const Status status = state.send_reply(message);  // where that throws the request is still to be answered
+    its->may_reply = false;
+    State::count_sent(*its->endpoint, message, false);
     if (status != Status::ok)
       state.came_back_here(*its->endpoint, message, Came::returned_reply, EUNREACHABLE);
     return AM_OK;
@@ -245,66 +278,116 @@ Translation* line_entry(am2_endpoint& endpoint, int index) noexcept {
 
 /// The same when it may send: has polled where that was due, and has credit.
 Translation* ready_line_entry(State& state, am2_endpoint& endpoint, int index) {
-  Translation* entry = line_entry(endpoint, index);
-  if (entry != nullptr && is_to_poll(endpoint, entry)) {
-    state.poll(*endpoint.bundle);
-    entry = line_entry(endpoint, index);  // handlers may change it
-  }
-  if (entry != nullptr && !has_credit(*entry, endpoint)) [[unlikely]]
-    entry = wait_for_credit(state, endpoint, index) == 0 ? line_entry(endpoint, index) : nullptr;
-  return entry;
+  if (line_entry(endpoint, index) == nullptr) return nullptr;
+  const Translation* const entry = polled_entry(state, endpoint, index);
+  if (entry != nullptr && !has_credit(*entry, endpoint) && wait_for_credit(state, endpoint, index) != 0)
+    return nullptr;
+  return line_entry(endpoint, index);
+}
+
+/// Of a node that has it, and runs no handler.
+bool is_usual(const State* state, ep_t endpoint, handler_t handler) noexcept {
+  return state != nullptr && endpoint != nullptr && endpoint->state == state && state->running == nullptr &&
+         is_handler(handler);
 }
 
 template <class... W>
-[[gnu::noinline]] int request_any(ep_t endpoint, int index, handler_t handler, W... words) {
+int request_any(ep_t endpoint, int index, handler_t handler, W... words) {
   return request(endpoint, index, {"AM_Request", Kind::small, handler, nullptr, 0}, Words(words...));
 }
 template <class... W>
-[[gnu::noinline]] int reply_any(void* token, handler_t handler, W... words) {
+int reply_any(void* token, handler_t handler, W... words) {
   return reply(token, {"AM_Reply", Kind::small, handler, nullptr, 0}, Words(words...));
 }
 
 template <class... W>
-[[gnu::always_inline]] inline int request_words(ep_t endpoint, int index, handler_t handler, W... words) {
-  const auto as_any = [&] { return request_any(endpoint, index, handler, words...); };
+bool send_ready_line(Node& node, am2_endpoint& endpoint, int index, Line line, W... words) {
+  Credit credit(endpoint, index);
+  const Translation& entry = endpoint.translations[static_cast<std::size_t>(index)];
+  if (node.request<&request_line_came<W...>>(entry.name.node, std::uint64_t{entry.tag}, line.word,
+                                             words...) != Status::ok)
+    return false;
+  credit.use();
+  State::count_sent_line(endpoint, sizeof...(words), true);
+  return true;
+}
+
+/// Where it is due to poll, or there is no credit, or no room, or no line at all.
+template <class... W>
+[[gnu::noinline]] int request_words_slowly(ep_t endpoint, int index, handler_t handler, W... words) {
   State* const state = initialised();
-  const bool usual = state != nullptr && endpoint != nullptr && endpoint->state == state &&
-                     state->running == nullptr && is_handler(handler);
-  if (!usual) [[unlikely]]
-    return as_any();
+  if (!is_usual(state, endpoint, handler)) return request_any(endpoint, index, handler, words...);
   return guarded("AM_Request", [&] {
-    Translation* const entry = ready_line_entry(*state, *endpoint, index);
-    if (entry == nullptr) [[unlikely]]
-      return as_any();
-    ++entry->outstanding;
-    const Line line = entry->line.to_handler(static_cast<std::uint8_t>(handler));
-    if (send_request_line(state->node, entry->name.node, entry->tag, line, words...) != Status::ok)
-        [[unlikely]] {
-      --entry->outstanding;  // no handler has run meanwhile: the entry is where it was
-      return as_any();
-    }
-    State::count_sent_line(*endpoint, sizeof...(words), true);
+    const Translation* const entry = ready_line_entry(*state, *endpoint, index);
+    const bool sent = entry != nullptr &&
+                      send_ready_line(state->node, *endpoint, index,
+                                      entry->line.to_handler(static_cast<std::uint8_t>(handler)), words...);
+    return sent ? AM_OK : request_any(endpoint, index, handler, words...);
+  });
+}
+
+template <class... W>
+[[gnu::always_inline]] inline int request_words(ep_t endpoint, int index, handler_t handler, W... words) {
+  const auto slowly = [&] { return request_words_slowly(endpoint, index, handler, words...); };
+  State* const state = initialised();
+  if (!is_usual(state, endpoint, handler)) [[unlikely]]
+    return slowly();
+  Translation* const entry = line_entry(*endpoint, index);
+  if (entry == nullptr || is_to_poll(*endpoint, entry) || !has_credit(*entry, *endpoint)) [[unlikely]]
+    return slowly();
+  const NodeId to = entry->name.node;
+  impl::Packet* const place = LineAccess::claim<Priority::low>(state->node, to);
+  if (place == nullptr) [[unlikely]]
+    return slowly();
+  count_towards_poll(*endpoint, false);
+  ++entry->outstanding;
+  State::count_sent_line(*endpoint, sizeof...(words), true);
+  const Line line = entry->line.to_handler(static_cast<std::uint8_t>(handler));
+  LineAccess::send<&request_line_came<W...>>(state->node, to, *place, std::uint64_t{entry->tag}, line.word,
+                                             words...);
+  return AM_OK;
+}
+
+/// Whether that is the token of a message whose handler may reply by a line.
+bool replies_by_line(const Token* running, const void* token, handler_t handler) noexcept {
+  return running != nullptr && running == token && running->may_reply && running->line.exists() &&
+         is_handler(handler);
+}
+
+/// Where there is no room, or no line at all.
+template <class... W>
+[[gnu::noinline]] int reply_words_slowly(void* token, handler_t handler, W... words) {
+  State* const state = initialised();
+  Token* const its = state != nullptr ? state->running : nullptr;
+  if (!replies_by_line(its, token, handler)) return reply_any(token, handler, words...);
+  return guarded("AM_Reply", [&] {
+    const Line line = its->line.back().to_handler(static_cast<std::uint8_t>(handler));
+    if (state->node.reply_to<&reply_line_came<W...>>(its->from, std::uint64_t{its->tag}, line.word,
+                                                     words...) != Status::ok)
+      return reply_any(token, handler, words...);
+    its->may_reply = false;
+    State::count_sent_line(*its->endpoint, sizeof...(words), false);
     return AM_OK;
   });
 }
 
 template <class... W>
 [[gnu::always_inline]] inline int reply_words(void* token, handler_t handler, W... words) {
-  const auto as_any = [&] { return reply_any(token, handler, words...); };
+  const auto slowly = [&] { return reply_words_slowly(token, handler, words...); };
   State* const state = initialised();
   Token* const its = state != nullptr ? state->running : nullptr;
-  const bool usual =
-      its != nullptr && its == token && its->may_reply && its->line.exists() && is_handler(handler);
-  if (!usual) [[unlikely]]
-    return as_any();
-  return guarded("AM_Reply", [&] {
-    const Line line = its->line.back().to_handler(static_cast<std::uint8_t>(handler));
-    if (send_reply_line(state->node, its->from, its->tag, line, words...) != Status::ok) [[unlikely]]
-      return as_any();
-    its->may_reply = false;
-    State::count_sent_line(*its->endpoint, sizeof...(words), false);
-    return AM_OK;
-  });
+  if (!replies_by_line(its, token, handler)) [[unlikely]]
+    return slowly();
+  const NodeId to = its->from;
+  impl::Packet* const place = LineAccess::claim<Priority::high>(state->node, to);
+  if (place == nullptr) [[unlikely]]
+    return slowly();
+  its->may_reply = false;
+  State::count_sent_line(*its->endpoint, sizeof...(words), false);
+  const Line line = its->line.back().to_handler(static_cast<std::uint8_t>(handler));
+  LineAccess::send<&reply_line_came<W...>>(state->node, to, *place, std::uint64_t{its->tag}, line.word,
+                                           words...);
+  return AM_OK;
 }
 
 template <class F>

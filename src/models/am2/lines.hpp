@@ -2,7 +2,8 @@
 // registers and run from registers: no Outgoing and no Message is made of them, unless something is not as usual.
 //
 // Each store on their way costs: a processor holds some 70 of them back for lines that it has to fetch, so what one message stores
-// keeps the line of the next from being asked for.
+// keeps the line of the next from being asked for. Saved registers are stores, too: where nothing is due but to write the line, no call
+// is made.
 #pragma once
 
 #include <am/message.hpp>
@@ -13,7 +14,33 @@
 #include "models/am2/invoke.hpp"
 #include "models/am2/state.hpp"
 
+namespace am::impl {
+
+/// A send in two steps, neither of which makes a call: so the function around them need not save registers.
+struct LineAccess {
+  /// A free line on the way to that node, which the job has; or null. Nothing has happened yet.
+  template <Priority P>
+  [[gnu::always_inline]] static Packet* claim(Node& node, NodeId to) noexcept {
+#ifdef AM_CHECKED
+    node.check_use_(P, true);
+#endif
+    return node.rings_[link_index(to, P)].claim_line();
+  }
+  template <auto H, class... Words>
+  [[gnu::always_inline]] static void send(Node& node, NodeId to, Packet& line, Words... words) noexcept {
+    using Signature = typename Handler<H>::Traits;
+    using Traits = SendTraits<Signature, Words...>;
+    pack_words<Traits>(line.words, words...);
+    node.publish_(to, Signature::priority, line, Header::make(Handler<H>::id(), Traits::Packed::words, 0, 0),
+                  0);
+  }
+};
+
+}  // namespace am::impl
+
 namespace am::models::am2 {
+
+using impl::LineAccess;
 
 /// What has come as a line, for the endpoint's inbox, or to be judged.
 template <class... Words>

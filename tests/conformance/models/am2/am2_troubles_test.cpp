@@ -1,5 +1,11 @@
 // <am/am2.h> where things go wrong: handlers that throw, nodes that leave or die while others count on them.
 
+#include <array>
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <vector>
+
 #include "conformance/models/troubles.hpp"
 #include "support/am2_job.hpp"
 
@@ -89,6 +95,117 @@ TEST_P(Am2Troubles, ABarrierGoesOnWhereAHandlerThrows) {
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2Troubles, test::cells_of<Am2Troubles>(), test::name_of);
+
+// -- an exception leaves a send that waits for room: it was not sent
+
+enum : handler_t { replies = 10, replies_to_data, replies_in_trouble, data_answer };
+
+thread_local bool waits;
+thread_local bool released;
+std::atomic<bool> reply_was_interrupted;  // nodes are threads here
+
+void release(am::Reply&) { released = true; }
+void throw_into_a_wait() {
+  if (waits) throw Thrown();
+}
+void throws_into_a_wait(am::Reply&) { throw_into_a_wait(); }
+
+/// Whether what runs while send() waits has thrown.
+template <class F>
+bool is_interrupted(F&& send) {
+  waits = true;
+  const bool out = lets_out(send);
+  waits = false;
+  return out;
+}
+
+void replies_to_it(void* token, long number) { ok(AM_Reply1(token, answer, number), "AM_Reply1"); }
+void replies_to_its_data(void* token, void* /*data*/, int /*nbytes*/) {
+  ok(AM_Reply0(token, answer), "AM_Reply0");
+}
+/// Its reply finds a message to this node, whose handler throws, when it waits.
+void replies_in_its_trouble(void* token, long number) {
+  am::Node& node = *am::this_node();
+  (void)node.try_reply_to<throws_into_a_wait>(node.id());
+  if (is_interrupted([&] { replies_to_it(token, number); })) reply_was_interrupted = true;
+}
+void counts_data(void* /*token*/, void* /*data*/, int /*nbytes*/) { ++answers; }
+
+/// Node 0 sends until a request has waited in vain; node 1 takes none in until then. How many were sent.
+int fill_the_network(const Job& job, const std::function<void()>& request) {
+  am::Node& node = *am::this_node();
+  if (job.me == 1) {
+    node.enable_low_events(false);
+    node.wait_until([] { return released; });
+    node.enable_low_events(true);
+    return 0;
+  }
+  ok(AM_SetExpectedResources(job.endpoint, 1, 1024), "AM_SetExpectedResources");
+  int sent = 0;
+  for (;; ++sent) {
+    ok(AM_Poll(job.bundle), "AM_Poll");  // so that the request does not
+    node.post([](am::Node&) { throw_into_a_wait(); });
+    if (is_interrupted(request)) break;
+  }
+  node.reply_to<release>(1);
+  return sent;
+}
+/// What was sent is answered: there is credit for one more, where one at a time may be under way.
+void check_credit(const Job& job) {
+  Job::meet();
+  if (job.me == 0) {
+    ok(AM_Poll(job.bundle), "AM_Poll");
+    ok(AM_SetExpectedResources(job.endpoint, 1, 1), "AM_SetExpectedResources");
+    ok(AM_RequestXferAsync0(job.endpoint, 1, 0, data_answer, nullptr, 0), "with the only credit");
+  }
+  Job::meet();
+  ok(AM_Terminate(), "AM_Terminate");
+}
+struct Fillable : Job {
+  Fillable() {
+    waits = released = false;
+    set_handler(endpoint, replies, replies_to_it);
+    set_handler(endpoint, replies_to_data, replies_to_its_data);
+    set_handler(endpoint, replies_in_trouble, replies_in_its_trouble);
+    set_handler(endpoint, data_answer, counts_data);
+    meet();
+  }
+};
+
+using Am2Interrupted =
+    test::OnSubstrates<test::Suite{.faults = false, .processes = false, .about = test::About::node}>;
+
+TEST_P(Am2Interrupted, RequestsHaveNoCredit) {
+  const std::vector<char> data(60'000);
+  const std::array<std::function<void(const Job&)>, 2> requests = {
+      [](const Job& job) { ok(AM_Request1(job.endpoint, 1, replies, 1), "AM_Request1"); },
+      [&](const Job& job) {
+        ok(AM_RequestI0(job.endpoint, 1, replies_to_data, data.data(), static_cast<int>(data.size())),
+           "AM_RequestI0");
+      }};
+  for (const auto& request : requests) {
+    run(2, [&](am::Node&) {
+      const Fillable job;
+      const int sent = fill_the_network(job, [&] { request(job); });
+      while (answers != sent) ok(AM_Poll(job.bundle), "AM_Poll");
+      check_credit(job);
+    });
+  }
+}
+
+/// Who asked has an answer, as of a handler that does not reply.
+TEST_P(Am2Interrupted, RepliesLeaveTheirRequestsToBeAnswered) {
+  reply_was_interrupted = false;
+  run(2, [](am::Node&) {
+    const Fillable job;
+    const int sent = fill_the_network(
+        job, [&] { ok(AM_Request1(job.endpoint, 1, replies_in_trouble, 1), "AM_Request1"); });
+    while (job.me == 0 && !reply_was_interrupted) std::this_thread::yield();  // takes no answer in
+    check_credit(job);
+    if (job.me == 0) check(answers < sent, "answers that were sent");
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Models, Am2Interrupted, test::cells_of<Am2Interrupted>(), test::name_of);
 
 // One that left before it entered: nobody waits for it for ever.
 using Am2LeavingInTrouble = test::OnSubstrates<test::Suite{.faults = false, .about = test::About::node}>;
