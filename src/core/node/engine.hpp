@@ -84,9 +84,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   // sending (sending.cpp)
   Status send(const impl::OutMessage& message, bool wait);
   [[nodiscard]] Sender& sender() noexcept { return sender_; }
-  void ring_doorbell(NodeId to, Priority priority) noexcept override {
-    shm().ring_doorbell(to, priority);
-  }
+  void ring_doorbell(NodeId to, Priority priority) noexcept override { shm().ring_doorbell(to, priority); }
   /// A place for a draft. For a payload within one packet it is a slot: nothing else goes to that peer and priority until
   /// commit_draft or Sender::drop. For a longer one it is memory of the network, if that has any (else too_big), for commit_lent
   /// or to be given back to it.
