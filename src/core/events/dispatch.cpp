@@ -353,7 +353,7 @@ template <Priority P, class Net>
   NodeId from = source;
   if (multicast) {
     from = impl::read_once(packet->origin);
-    if (!may_be_multicast(head.handler(), from)) [[unlikely]]
+    if (!may_be_multicast<P>(head.handler(), from)) [[unlikely]]
       return handle_unusual<P>(network, packet, head, source, lane);
   }
   if (!node_->events_.ame || is_cut_off(network, source)) [[unlikely]]

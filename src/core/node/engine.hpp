@@ -269,9 +269,11 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
                                                 NodeId source, Lane<Net> lane);
-  /// libam's own handlers get no multicasts.
-  [[nodiscard]] bool may_be_multicast(impl::HandlerId id, NodeId from) const noexcept {
-    return from < job_.size && id < handlers_.size() && !handlers_[id].internal;
+  /// What else says to be a multicast is its source's fault, whatever origin it names. libam's own handlers get none.
+  template <Priority P>
+  [[nodiscard]] bool may_be_multicast(impl::HandlerId id, NodeId origin) const noexcept {
+    return origin < job_.size && id < handlers_.size() && handlers_[id].priority == P &&
+           !handlers_[id].internal;
   }
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_unusual(Net& network, const impl::Packet* packet, impl::Header head,

@@ -129,7 +129,7 @@ Translation* polled_entry(State& state, am2_endpoint& endpoint, int index) {
 }
 
 /// A request's credit while it is being sent, which comes back unless the request went. What runs where that waits may change the entry,
-/// and throw. (A long one whose pieces are under way then goes on; its answer finds the credit given back.)
+/// and throw.
 class Credit {
  public:
   Credit(am2_endpoint& endpoint, int index) noexcept
@@ -244,7 +244,9 @@ Token* running(State& state, const void* token) noexcept {
       state.deliver_here(message, Came::reply, its->endpoint->bundle);
       return AM_OK;
     }
-    const Status status = state.send_reply(message);  // where that throws the request is still to be answered
+    // Where that throws, the request is still to be answered; but not if pieces of this answer may have gone, which others follow.
+    if (message.may_go_in_pieces()) its->may_reply = false;
+    const Status status = state.send_reply(message);
     its->may_reply = false;
     State::count_sent(*its->endpoint, message, false);
     if (status != Status::ok)

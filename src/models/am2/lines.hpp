@@ -105,13 +105,4 @@ void reply_line_came(Reply& reply, std::uint64_t tag, std::uint64_t word, Words.
   line_waits(state, reply.from(), Came::reply, tag, line, words...);
 }
 
-template <class... Words>
-Status send_request_line(Node& node, NodeId to, tag_t tag, Line line, Words... words) {
-  return node.request<&request_line_came<Words...>>(to, std::uint64_t{tag}, line.word, words...);
-}
-template <class... Words>
-Status send_reply_line(Node& node, NodeId to, tag_t tag, Line line, Words... words) {
-  return node.reply_to<&reply_line_came<Words...>>(to, std::uint64_t{tag}, line.word, words...);
-}
-
 }  // namespace am::models::am2

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <am/am2.h>
+#include <am/impl/packet.hpp>
 #include <am/payload.hpp>
 #include <am/types.hpp>
 
@@ -118,6 +119,10 @@ struct Outgoing {
   [[nodiscard]] std::size_t words_bytes() const noexcept { return (field_count + head.count) * 8; }
   [[nodiscard]] std::size_t payload_bytes() const noexcept {
     return bytes == 0 ? words_bytes() : round_up(words_bytes()) + bytes;
+  }
+  /// Where the network has no room for the whole of it.
+  [[nodiscard]] bool may_go_in_pieces() const noexcept {
+    return payload_bytes() > impl::packet_payload_bytes;
   }
   void write(std::byte* into) const noexcept;
 };

@@ -138,8 +138,15 @@ Status send_data(Node& node, const Outgoing& m, bool try_only) {
 /// A name that no node has is one of libam's errors where a send waits; here it comes back.
 Status State::send_request(const Outgoing& message, bool try_only) {
   if (message.to >= node.size()) return Status::no_such_node;
-  return message.goes_beside_words() ? send_data<&data_request_came>(node, message, try_only)
-                                     : send_general<&request_came>(node, message, try_only);
+  const auto attempt = [&](bool only) {
+    return message.goes_beside_words() ? send_data<&data_request_came>(node, message, only)
+                                       : send_general<&request_came>(node, message, only);
+  };
+  if (try_only || !message.may_go_in_pieces()) return attempt(try_only);
+  // An exception out of a send that waits may come when some pieces have gone, and the others follow. Of a try all go, or none.
+  Status status = attempt(true);
+  if (status == Status::again) node.wait_until([&] { return (status = attempt(true)) != Status::again; });
+  return status;
 }
 
 Status State::send_reply(const Outgoing& message) {

@@ -14,6 +14,7 @@ void comes(Request& request, std::uint64_t /*word*/) {
   ++request.state<State>().came;
 }
 void payload_comes(Request& request, Payload /*payload*/) { ++request.state<State>().came; }
+void reply_comes(Reply& /*reply*/) {}
 
 /// What a packet says of itself. Its payload has room for `bytes`.
 struct Corrupt {
@@ -25,11 +26,12 @@ struct Corrupt {
   std::uint64_t first_word = 0;
 };
 
-/// A node sends itself this packet, and takes what comes. Handlers have their numbers when a job has started.
+/// Node 0 sends itself this packet, and takes what comes. Handlers have their numbers when a job has started.
 template <auto handler>
-State send_to_itself(const Corrupt& corrupt) {
+State send_to_itself(const Corrupt& corrupt, NodeId nodes = 1) {
   State state;
-  test::run_alone([&](Node& node) {
+  test::run_job({test::Nodes::threads}, nodes, [&](Node& node) {
+    if (node.id() != 0) return;
     node.attach(state);
     Transport& network = node.engine().network();
     Transport::Slot slot = network.claim(0, Priority::low, 0, corrupt.bytes);
@@ -99,6 +101,12 @@ TEST(CorruptPacketDeathTest, AChunkThatItsSenderDoesNotHave) {
                 {0, 0, 0xffff, flags, why, 1},
                 {0, 0, 1, flags, why, chunk_bytes + 1},
                 {0, 0, 1, flags, why, 0xffff'ffff}});
+}
+
+TEST(CorruptPacketDeathTest, AMulticastAtTheOtherPriorityIsNotTheFaultOfWhomItNames) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(send_to_itself<reply_comes>({.flags = multicast, .origin = 1}, 2),
+               "a message from node 0 names handler");
 }
 
 TEST(CorruptPacketDeathTest, MulticastsAndPiecesThatDoNotFitTogether) {
