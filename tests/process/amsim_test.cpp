@@ -132,10 +132,10 @@ TEST(Amsim, SwitchingStandsBesideCutThrough) {
   const nlohmann::json& rows = measured.json["rows"];
   ASSERT_EQ(rows.size(), 2u * 2 * 2);
   for (const auto& row : rows) {
-    const double ratio = row["stored_0.020_cycles"]["ratio"].get<double>();
+    const double ratio = row["stored_0.02_cycles"]["ratio"].get<double>();
     EXPECT_TRUE(row["hops"] == 1 ? ratio == 1 : ratio > 1.5) << row;
-    EXPECT_GT(row["circuits_0.020_cycles"]["ratio"], 1) << row;
-    EXPECT_EQ(row["circuits_0.900_cycles"], "saturated") << row;
+    EXPECT_GT(row["circuits_0.02_cycles"]["ratio"], 1) << row;
+    EXPECT_EQ(row["circuits_0.90_cycles"], "saturated") << row;
   }
   measured.expect_drawn("switching_", {"4x4", "4x1"});
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "amsim/machines.hpp"
+#include "amsim/network/curves.hpp"
 
 namespace amsim::switching {
 
@@ -16,9 +17,12 @@ namespace {
 
 using am::care::Switching;
 using care::Messages;
+using network::written;
 
 constexpr unsigned most_extent = 16;
 constexpr std::uint32_t most_words = 1024;
+constexpr double least_load = 0.001;
+constexpr am::care::Cycle longest_service = 1000;
 
 struct Way {
   std::string name;
@@ -29,6 +33,7 @@ struct Way {
 // The others stand beside the first.
 std::vector<Way> ways_of(const Parameters& parameters) {
   const auto service = parameters["service"].number<am::care::Cycle>();
+  if (service < 1 || service > longest_service) throw UsageError("service has to be from 1 to 1000");
   std::vector<Way> ways;
   for (const unsigned attempts : parameters["seek_threshold"].numbers<unsigned>()) {
     const std::string many = std::to_string(attempts);
@@ -48,7 +53,7 @@ std::vector<Way> ways_of(const Parameters& parameters) {
 std::vector<double> loads_of(const Parameters& parameters) {
   std::vector<double> loads = parameters["load"].numbers<double>();
   for (const double load : loads) {
-    if (!(load > 0 && load <= 1)) throw UsageError("load has to be more than 0 and at most 1");
+    if (!(load >= least_load && load <= 1)) throw UsageError("load has to be from 0.001 to 1");
   }
   return loads;
 }
@@ -67,7 +72,7 @@ void add_messages(const Rectangle& mesh, Messages messages, const std::vector<Wa
   std::vector<Row::Reference> first(loads.size());
   for (const Way& way : ways) {
     for (std::size_t i = 0; i < loads.size(); ++i) {
-      const std::string load = rounded(messages.load = loads[i]);
+      const std::string load = written(messages.load = loads[i]);
       const std::string name = way.name + "_" + load + "_cycles";
       const std::string label = way.label + ", load " + load;
       const auto cycles = latency(am::kit::Grid{{mesh.width}, {mesh.height}}, messages, way.options);
@@ -94,7 +99,7 @@ Chart chart_of(const Rectangle& mesh, const std::vector<Way>& ways, const std::v
       .columns = {},
       .rows = {}};
   for (const Way& way : ways) {
-    for (const double load : loads) chart.columns.push_back(way.label + ", load " + rounded(load));
+    for (const double load : loads) chart.columns.push_back(way.label + ", load " + written(load));
   }
   return chart;
 }
@@ -129,10 +134,10 @@ const Simulation simulation{
          {"rows", "8", "of the mesh [list]"},
          {"hops", "1,2,8", "of each message [list]"},
          {"words", "2,16,256", "of data in it, 1 to 1024 [list]"},
-         {"load", "0.02,0.1", "of all links together, the share that messages take [list]"},
+         {"load", "0.02,0.1", "of all links together, the share that messages take, 0.001 to 1 [list]"},
          {"seek_threshold", "16,1000000",
           "of cut-through: attempts of a front that finds no link, until its site stores it [list]"},
-         {"service", "1", "cycles that an operator takes for a packet"},
+         {"service", "1", "cycles that an operator takes for a packet, 1 to 1000"},
          {"seed", "1", "of the messages that are drawn"}},
 };
 

@@ -69,7 +69,9 @@ enum class Fidelity : std::uint8_t { words, two_events };
 enum class Switching : std::uint8_t {
   cut_through,
   stored,  ///< each site on the way stores it
-  circuits  ///< its front connects all links of its way, to one site, before the words behind it leave their operator
+  /// Its front connects all links of its way, to one site, before the words behind it leave their operator. In two events, what they
+  /// wait is to be taken off their transit time: Options::delays_as_printed is false.
+  circuits
 };
 
 /// When a fifo-buffer asks for an abort (footnote 8 leaves it open; section 6 has "random timeout intervals").

@@ -101,6 +101,7 @@ inline void expect_all_comes(const MakePort& make, const am::kit::Traffic& traff
   const auto traced = run(true);
   EXPECT_EQ(run(false), traced);
   EXPECT_EQ(trace.messages().size(), traced.second);
+  EXPECT_GE(traced.second, am::kit::nodes_of(trace.topology()));
   expect_consistent(trace, times.engines);
   ASSERT_EQ(trace.messages().size(), trace.arrivals().size());
   std::map<std::pair<NodeNumber, NodeNumber>, std::uint32_t> last;

@@ -31,7 +31,7 @@ TEST(Cm5TreePort, BringsAllHoweverMuchThereIs) {
 }
 
 TEST(Cm5TreePort, DoesTheSameInAnyOrder) {
-  test::expect_same_in_any_order(port_of(2), {.injection_rate = 0.5, .packet_size = 3}, 30);
+  test::expect_same_in_any_order(port_of(2), {.injection_rate = 0.5, .packet_size = 3}, 100);
 }
 
 /// A node takes 20 bytes in 1.175 us from each of its links, whatever comes.

@@ -29,7 +29,7 @@ TEST(IwarpTorusPort, BringsAllHoweverMuchThereIs) {
 }
 
 TEST(IwarpTorusPort, DoesTheSameInAnyOrder) {
-  ::test::expect_same_in_any_order(port_of(4, 2), {.injection_rate = 0.4, .packet_size = 4}, 20);
+  ::test::expect_same_in_any_order(port_of(4, 2), {.injection_rate = 0.4, .packet_size = 4}, 100);
 }
 
 /// One pathway alone has all of a bus (IW-4): neighbours to the right fill theirs, but for asking, signs, ends, and when there is no packet.

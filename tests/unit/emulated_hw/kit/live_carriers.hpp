@@ -75,7 +75,9 @@ template <class Make, class CarrierOf, class Come>
 void expect_others_go_on(Make make, CarrierOf carrier, Come come) {
   for (const bool killed : {false, true}) {
     SCOPED_TRACE(killed ? "killed" : "goes on later");
+    unsigned rounds = 0;
     at_each_access([&](unsigned at, bool& ended) {
+      ++rounds;
       auto scene = make();
       Steps::One one(carrier(scene->net));
       ended = !one.go(at);
@@ -86,6 +88,7 @@ void expect_others_go_on(Make make, CarrierOf carrier, Come come) {
       EXPECT_TRUE(scene->net.is_empty());
       EXPECT_EQ(scene->net.count_of_all(), counted) << "who goes on later does no harm";
     });
+    EXPECT_GT(rounds, 10u) << "it has something to carry";
   }
 }
 

@@ -22,12 +22,13 @@ inline void scribble(std::vector<Line>& memory, Random& random) {
   const auto any_word = [&] {
     return memory[random.below(memory.size())].bytes + sizeof(std::uint64_t) * random.below(8);
   };
+  std::byte* const at = any_word();
   std::uint64_t word = random();
   if (!random.one_in(4)) {
-    std::memcpy(&word, any_word(), sizeof word);
+    std::memcpy(&word, random.one_in(2) ? at : any_word(), sizeof word);
     word ^= std::uint64_t{1} << random.below(64);
   }
-  std::memcpy(any_word(), &word, sizeof word);
+  std::memcpy(at, &word, sizeof word);
 }
 
 /// Random loads by several threads, each of several nodes: act(thread, node, number, random) for one of its nodes, so many times.

@@ -348,7 +348,9 @@ TEST(MMachineLiveMesh, KeepsAllUnderManyCarriers) {
   for (const auto& [rows, columns] : {Extents{1, 2}, {2, 3}, {4, 4}, {8, 1}}) {
     LiveNetwork net(rows, columns);
     std::atomic<unsigned> asked = 0;
-    net.takes_p0 = [&](NodeNumber at) { return (++asked + at) % 3 != 0; };
+    net.takes_p0 = [&](NodeNumber at) {
+      return (asked.fetch_add(1, std::memory_order_relaxed) + at) % 3 != 0;
+    };
     constexpr unsigned threads = 4;
     std::array<std::map<std::tuple<NodeNumber, NodeNumber, MessageKind>, std::uint64_t>, threads> sent;
     load_by_threads(net.nodes(), threads, 20'000, seeds,
