@@ -11,7 +11,6 @@
 #pragma once
 
 #include <am/am2.h>
-#include <am/impl/packet.hpp>
 #include <am/payload.hpp>
 #include <am/types.hpp>
 
@@ -120,10 +119,8 @@ struct Outgoing {
   [[nodiscard]] std::size_t payload_bytes() const noexcept {
     return bytes == 0 ? words_bytes() : round_up(words_bytes()) + bytes;
   }
-  /// Where the network has no room for the whole of it.
-  [[nodiscard]] bool may_go_in_pieces() const noexcept {
-    return payload_bytes() > impl::packet_payload_bytes;
-  }
+  /// Data may be more than the network takes at once; words are not.
+  [[nodiscard]] bool may_go_in_pieces() const noexcept { return bytes != 0; }
   void write(std::byte* into) const noexcept;
 };
 

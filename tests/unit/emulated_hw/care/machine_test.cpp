@@ -152,16 +152,18 @@ TEST(CareMachine, TakesAnyList) {
 }
 
 /// CA-17 (3.4): without timeouts unicasts get through, however many.
-TEST(CareMachine, UnicastsNeedNoTimeouts) {
+void send_unicasts_without_timeouts(Cycle cycles) {
   for (const auto& strategy : {Preferences::nearer_only, Preferences::one_only}) {
     RandomLists lists(torus, {.timeouts = {Timeouts::Kind::off, 1}},
                       {.seed = test::seed(), .most_targets = 1}, strategy);
-    while (lists.machine().now() < 5'000) lists.cycle();
+    while (lists.machine().now() < cycles) lists.cycle();
     lists.finish();
     EXPECT_EQ(lists.lost() + lists.unexpected(), 0u);
     EXPECT_EQ(lists.machine().counts().splits, 0u);
   }
 }
+TEST(CareMachine, UnicastsNeedNoTimeouts) { send_unicasts_without_timeouts(5'000); }
+TEST(CareMachine, UnicastsNeedNoTimeouts_night) { send_unicasts_without_timeouts(1'000'000); }
 
 /// CA-22b: words leave when their circuit is complete. Who finds a link taken waits for it, and holds those that it has; and they come down behind
 /// the last word.
