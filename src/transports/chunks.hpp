@@ -134,7 +134,7 @@ class Chunks {
   [[nodiscard]] Name find_free_from(std::size_t first, std::size_t count) const noexcept;
   /// The first unit from `at` on that is used, or free; `end`, or one behind it, when there is none before.
   [[nodiscard]] std::size_t next_unit(std::size_t at, bool used, std::size_t end) const noexcept;
-  /// After a long one that lies there: the next one goes behind it.
+  /// A long chunk has been taken there. The next long one goes behind it.
   void go_on_behind(std::size_t first, std::size_t end) noexcept;
   void mark(std::size_t first, std::size_t count, bool used) noexcept;
   /// Sees to it that there is memory up to that unit.

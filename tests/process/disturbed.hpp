@@ -1,4 +1,4 @@
-// A job of two processes, of which one interrupts the other all the time, whatever that does.
+// A job of two processes. One interrupts the other all the time, whatever that one does.
 #pragma once
 
 #include <atomic>

@@ -22,7 +22,7 @@ class Cache {
   static constexpr std::uint32_t line_words = 8;
   static constexpr std::size_t lines = (64 << 10) / 32;
 
-  /// Brings the line of that word in. Returns whether it was there before.
+  /// Reads the word, and its line into the cache. Returns whether the line was there before.
   bool reads(std::uint32_t word) noexcept {
     const std::uint32_t line = word / line_words;
     std::uint32_t& there = there_[line % lines];

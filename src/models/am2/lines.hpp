@@ -16,7 +16,7 @@
 
 namespace am::impl {
 
-/// A send in two steps, neither of which makes a call: so the function around them need not save registers.
+/// A send in two steps. Neither makes a call, so the function around them saves no registers.
 struct LineAccess {
   /// A free line on the way to that node, which the job has; or null. Nothing has happened yet.
   template <Priority P>

@@ -22,7 +22,7 @@ struct Messages {
 //
 // Each takes the one way that static routing has, so they wait in no circle. A front that finds a link taken waits for it and holds those
 // that it has, up to options.seek_threshold: over that its site stores it. There are no timeouts: messages to one site need none.
-// Throws std::invalid_argument where a site of that mesh has no other so far away.
+// Throws std::invalid_argument if any site of the mesh has no other at that distance.
 [[nodiscard]] std::optional<double> latency(const am::kit::Grid& mesh, const Messages& messages,
                                             am::care::Options options);
 
