@@ -51,6 +51,14 @@ bool Chunks::has_room(NodeId to, std::size_t bytes) noexcept {
   return links_[to].units + count <= most_units_of_a_link && find_free(count) != 0;
 }
 
+std::span<const std::byte> Chunks::foresee(NodeId to, std::size_t bytes) noexcept {
+  const std::size_t count = units_for(bytes);
+  collect(to);
+  const Name chunk = find_free(count);
+  if (chunk == 0 || chunk - 1u + count > committed_) return {};
+  return {at(chunk), bytes};
+}
+
 void Chunks::give_back(Name chunk) noexcept {
   const Chunk& gone = chunks_[chunk];
   mark(chunk - 1u, gone.units, false);

@@ -171,6 +171,7 @@ std::size_t Engine::poll_shared_memory_aside() { return poll_shared_memory(); }
   }
   if (something_else_) [[unlikely]]
     ran += run_rare_events(shm(), ran);
+  if (ran == 0) shm().use_idle_moment();
   return ran;
 }
 

@@ -11,6 +11,7 @@
 #include "transports/memory_reach.hpp"
 #include "transports/payload_room.hpp"
 #include "transports/shm/inbox.hpp"
+#include "transports/shm/lines_ahead.hpp"
 
 namespace am::shm {
 
@@ -31,8 +32,10 @@ class ShmTransport final : public Transport, public PayloadRoom, public MemoryRe
     ring.commit(slot.packet, header);
     if (const impl::Header mark{slot.mark}; mark.has(impl::flag::elsewhere)) {
       const Chunks::Name chunk = chunk_of(slot);
-      chunks(slot.priority).sent(chunk, ring.position());
+      Chunks& from = chunks(slot.priority);
+      from.sent(chunk, ring.position());
       if (claimed_[link] == chunk) claimed_[link] = 0;
+      ahead_.sent(from, slot.to, slot.room);
     }
     if (!ring.watched()) ring_doorbell(slot.to, slot.priority);
   }
@@ -76,6 +79,11 @@ class ShmTransport final : public Transport, public PayloadRoom, public MemoryRe
     View view{nullptr, {}, 0, priority};
     view.packet = inbox(priority).look(view.source, view.head);
     return view;
+  }
+  /// A poll found nothing: a moment to get ready for what may be sent next.
+  void use_idle_moment() noexcept {
+    if (ahead_.any()) [[unlikely]]
+      ahead_.take_one();
   }
   /// Due every 64 rounds or so: rings that were quiet lately, and those whose doorbell was missed.
   void look_after_quiet_rings() noexcept;
@@ -141,6 +149,7 @@ class ShmTransport final : public Transport, public PayloadRoom, public MemoryRe
   Inbox inboxes_[2];
   Chunks chunks_[2];
   host::ZeroedArray<Chunks::Name> claimed_;  // by link: the chunk of a slot that was not committed yet
+  LinesAhead ahead_;
   std::uint32_t rounds_ = 0;
   // Claims answered `again` since the last disarm: whoever arms the node waits for their credit, too.
   host::ZeroedArray<Refusal> refusals_;          // room for every ring

@@ -138,6 +138,23 @@ TEST_F(ChunkMemory, ComesBackWhenItsLineIsReleasedAndNotBefore) {
   EXPECT_FALSE(chunks_.any_sent(2));
 }
 
+/// Whoever is idle sees where the next one will lie, and that keeps them few: what came back is used at once.
+TEST_F(ChunkMemory, IsForeseen) {
+  EXPECT_TRUE(chunks_.foresee(2, 2000).empty()) << "it has no memory yet";
+  std::set<Chunks::Name> used;
+  for (const std::size_t bytes : {2000u, 4096u, 20'000u}) {
+    pass(bytes);
+    for (int i = 0; i < 10; ++i) {
+      const std::span<const std::byte> next = chunks_.foresee(2, bytes);
+      ASSERT_EQ(next.size(), bytes);
+      const Chunks::Name chunk = pass(bytes);
+      EXPECT_EQ(chunks_.at(chunk), next.data()) << bytes;
+      if (bytes < 4096) used.insert(chunk);
+    }
+  }
+  EXPECT_EQ(used.size(), 1u);
+}
+
 TEST_F(ChunkMemory, ALinkHasHalfOfItAtMost) {
   EXPECT_EQ(fill(2, Chunks::largest), 2) << "one is read while the next is filled in";
   EXPECT_EQ(fill(2, 1) + 2 * 410, Chunks::most_units_of_a_link);
@@ -165,6 +182,9 @@ class Account {
       ASSERT_EQ(owned_[u], !yes) << "unit " << u;
       owned_[u] = yes;
     }
+  }
+  void expect_free(std::size_t first, std::size_t units) const {
+    for (std::size_t u = first; u < first + units; ++u) ASSERT_FALSE(owned_[u]) << "unit " << u;
   }
   void sent(NodeId to, const Taken& taken, std::uint64_t position) {
     sent_[to].emplace_back(taken, position);
@@ -220,6 +240,13 @@ TEST_F(ChunkMemory, NeverOverlapsAndNoneIsLost) {
     } else if (what == 7 && random.one_in(50)) {
       account.close(to);
       chunks_.close(to);
+    } else if (what == 7) {
+      account.collect(released);
+      const std::size_t bytes = 1 + random.below(20'000);
+      const std::span<const std::byte> next = chunks_.foresee(to, bytes);
+      if (next.empty()) continue;
+      const auto first = static_cast<std::size_t>(next.data() - chunks_.at(1)) / Chunks::unit_bytes;
+      account.expect_free(first, (bytes + Chunks::gap_bytes + Chunks::unit_bytes - 1) / Chunks::unit_bytes);
     }
     if (HasFatalFailure()) FAIL() << "step " << step;
   }

@@ -2,6 +2,8 @@
 // back, and that no link waits for another one's.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "host/bell.hpp"
 #include "transports/shm/shm_transport.hpp"
 
@@ -58,6 +60,19 @@ TEST_F(LongPayloads, WaitForTheirOwnReceiverAndForNobodyElse) {
       << "low takes nothing of high";
   take(b_, quarter);
   EXPECT_EQ(send(a_, 0, quarter), quarter);
+}
+
+/// Between an answer and the next question: then its lines are at hand, and it needs little memory.
+TEST_F(LongPayloads, ThatComeOneByOneUseWhatCameBackInIdleMoments) {
+  std::set<const std::byte*> places;
+  for (int i = 0; i < 200; ++i) {
+    const Transport::Slot slot = a_.claim(1, Priority::low, 2, 2 * kibi);
+    places.insert(slot.payload);
+    ASSERT_EQ(commit(a_, slot, static_cast<unsigned>(i)), 2 * kibi);
+    take(b_, 2 * kibi, static_cast<unsigned>(i % 256));
+    for (int moment = 0; moment < 40; ++moment) a_.use_idle_moment();
+  }
+  EXPECT_EQ(places.size(), 1u);
 }
 
 TEST_F(LongPayloads, ARefusedClaimCostsNothing) {
