@@ -244,9 +244,7 @@ Token* running(State& state, const void* token) noexcept {
       state.deliver_here(message, Came::reply, its->endpoint->bundle);
       return AM_OK;
     }
-    // Where that throws, the request is still to be answered; but not if pieces of this answer may have gone, which others follow.
-    if (message.may_go_in_pieces()) its->may_reply = false;
-    const Status status = state.send_reply(message);
+    const Status status = state.send_reply(message);  // where that throws the request is still to be answered
     its->may_reply = false;
     State::count_sent(*its->endpoint, message, false);
     if (status != Status::ok)

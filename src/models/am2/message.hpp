@@ -119,8 +119,6 @@ struct Outgoing {
   [[nodiscard]] std::size_t payload_bytes() const noexcept {
     return bytes == 0 ? words_bytes() : round_up(words_bytes()) + bytes;
   }
-  /// Data may be more than the network takes at once; words are not.
-  [[nodiscard]] bool may_go_in_pieces() const noexcept { return bytes != 0; }
   void write(std::byte* into) const noexcept;
 };
 

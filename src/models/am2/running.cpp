@@ -101,17 +101,6 @@ void State::run_right(am2_endpoint& endpoint, const Message& message) {
   call(endpoint, message, asks);
 }
 
-void State::answer_get(am2_endpoint& endpoint, const Message& message) {
-  Outgoing reply = back_to_sender(message);
-  reply.fields = {message.fields[1]};
-  reply.field_count = 1;
-  reply.data = static_cast<const std::byte*>(endpoint.segment) + message.fields[0];
-  reply.bytes = message.fields[2];
-  count_sent(endpoint, reply, false);
-  if (message.from == node.id()) return deliver_here(reply, Came::reply, endpoint.bundle);
-  static_cast<void>(send_reply(reply));  // gone: nobody to answer
-}
-
 /// Of a medium message a buffer, in which the handler may write; of the others their place in the segment.
 void* State::place_of(const am2_endpoint& endpoint, const Message& message) {
   if (to_segment(message)) {

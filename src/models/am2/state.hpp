@@ -172,7 +172,8 @@ class State {
     const Polled now(*this, bundle);
     node.wait_until(pred);
   }
-  /// Status as by libam; waits for room unless `try_only`, and runs no AM-II handler meanwhile. To another node.
+  /// Status as by libam; waits for room unless `try_only`, and runs no AM-II handler meanwhile: where one of libam's throws, nothing was
+  /// sent. To another node.
   Status send_request(const Outgoing& message, bool try_only);
   Status send_reply(const Outgoing& message);
   /// Whatever was sent by an endpoint, and has come to one: for AMX_GetEndpointStatistics.
@@ -227,6 +228,9 @@ class State {
                                   am2_handler_fn_t handler);
   /// Where the handler finds the data of its message.
   void* place_of(const am2_endpoint& endpoint, const Message& message);
+  /// One of libam's answers goes by attempt() in any case. What is thrown while it waits for room leaves afterwards. Runs no AM-II handler.
+  template <class F>
+  void answer_by(F attempt);
   void answer(const Token& token);
   /// 0, or why the message cannot be run.
   [[nodiscard]] int fault_of(const am2_endpoint& endpoint, const Message& message) const noexcept;

@@ -57,12 +57,12 @@ void State::free_endpoint(am2_endpoint& endpoint) {
   waiting_ -= endpoint.batch.size() - endpoint.next + endpoint.inbox.size();
   for (std::size_t i = endpoint.next; i < endpoint.batch.size(); ++i) arrived(endpoint.batch[i]);
   for (Message& message : endpoint.inbox) arrived(message);
-  return_strays();
   endpoint.batch = std::vector<Message>();
   endpoint.inbox = std::vector<Message>();
   endpoint.next = 0;
   endpoint.handlers = {};
   endpoint.translations = {};
+  return_strays();
 }
 
 void State::free_bundle(am2_bundle& bundle) {

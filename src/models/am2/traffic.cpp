@@ -4,10 +4,12 @@
 #include <am/message.hpp>
 
 #include <algorithm>
-#include <type_traits>
+#include <exception>
+#include <utility>
 
 #include "models/am2/state.hpp"
 #include "models/broken.hpp"
+#include "models/sending.hpp"
 
 namespace am::models::am2 {
 
@@ -92,66 +94,62 @@ std::uint64_t why_word(const Message& message, int status) noexcept {
          message.bytes << 32;
 }
 
-// -- sending ----------------------------------------------------------------------------------------------------------------
+// -- sending: attempts, on the network of the handler -------------------------------------------------------------------------
 
-/// On the network of its handler. Waits for room unless `try_only`.
 template <auto H, class... A>
-Status send_words(Node& node, NodeId to, bool try_only, A... arguments) {
+Status try_words(Node& node, NodeId to, A... arguments) {
   if constexpr (impl::Handler<H>::Traits::priority == Priority::low) {
-    return try_only ? node.try_request<H>(to, arguments...) : node.request<H>(to, arguments...);
+    return node.try_request<H>(to, arguments...);
   } else {
-    return try_only ? node.try_reply_to<H>(to, arguments...) : node.reply_to<H>(to, arguments...);
+    return node.try_reply_to<H>(to, arguments...);
   }
-}
-
-Status commit(Draft&& draft, const Outgoing& message) {
-  if (draft) message.write(draft.data().data());
-  return draft.commit();
 }
 
 /// `words` follow the three that every message has. A short one goes as it stands; one with data is written where it is read.
 template <auto H, class... Words>
-Status send_general(Node& node, const Outgoing& message, bool try_only, Words... words) {
+Status try_general(Node& node, const Outgoing& message, Words... words) {
   const std::uint64_t endpoints = message.endpoints();
   const std::uint64_t tag = message.tag;
   const std::uint64_t head = message.head.word();
+  const std::size_t bytes = message.payload_bytes();
   if (message.bytes == 0) {
     std::byte line[(3 + max_words) * 8];
     message.write(line);
-    return send_words<H>(node, message.to, try_only, endpoints, tag, head, words...,
-                         Payload(line, message.payload_bytes()));
+    return try_words<H>(node, message.to, endpoints, tag, head, words..., Payload(line, bytes));
   }
-  const std::size_t bytes = message.payload_bytes();
-  if (try_only)
-    return commit(node.try_prepare<H>(message.to, bytes, endpoints, tag, head, words...), message);
-  return commit(node.prepare<H>(message.to, bytes, endpoints, tag, head, words...), message);
+  Draft draft = node.try_prepare<H>(message.to, bytes, endpoints, tag, head, words...);
+  if (draft) message.write(draft.data().data());
+  return draft.commit();
 }
 
 template <auto H>
-Status send_data(Node& node, const Outgoing& m, bool try_only) {
-  return send_words<H>(node, m.to, try_only, m.endpoints(), m.tag, m.head.word(), m.beside_data(0),
-                       m.beside_data(1), m.beside_data(2), Payload(m.data, m.bytes));
+Status try_data(Node& node, const Outgoing& m) {
+  return try_words<H>(node, m.to, m.endpoints(), m.tag, m.head.word(), m.beside_data(0), m.beside_data(1),
+                      m.beside_data(2), Payload(m.data, m.bytes));
+}
+
+Status try_reply(Node& node, const Outgoing& message) {
+  return message.goes_beside_words() ? try_data<&data_reply_came>(node, message)
+                                     : try_general<&reply_came>(node, message);
+}
+
+Status try_to_return(Node& node, const Message& message, int status) {
+  return try_general<&came_back>(node, back_to_sender(message), why_word(message, status));
 }
 
 }  // namespace
 
-/// A name that no node has is one of libam's errors where a send waits; here it comes back.
+/// A name that no node has comes back.
 Status State::send_request(const Outgoing& message, bool try_only) {
-  if (message.to >= node.size()) return Status::no_such_node;
-  const auto attempt = [&](bool only) {
-    return message.goes_beside_words() ? send_data<&data_request_came>(node, message, only)
-                                       : send_general<&request_came>(node, message, only);
+  const auto attempt = [&] {
+    return message.goes_beside_words() ? try_data<&data_request_came>(node, message)
+                                       : try_general<&request_came>(node, message);
   };
-  if (try_only || !message.may_go_in_pieces()) return attempt(try_only);
-  // An exception out of a send that waits may come when some pieces have gone, and the others follow. Of a try all go, or none.
-  Status status = attempt(true);
-  if (status == Status::again) node.wait_until([&] { return (status = attempt(true)) != Status::again; });
-  return status;
+  return try_only ? attempt() : wait_to_send(node, attempt);
 }
 
 Status State::send_reply(const Outgoing& message) {
-  return message.goes_beside_words() ? send_data<&data_reply_came>(node, message, false)
-                                     : send_general<&reply_came>(node, message, false);
+  return wait_to_send(node, [&] { return try_reply(node, message); });
 }
 
 Outgoing back_to_sender(const Message& message) noexcept {
@@ -167,10 +165,33 @@ Outgoing back_to_sender(const Message& message) noexcept {
   return back;
 }
 
+template <class F>
+void State::answer_by(F attempt) {
+  if (attempt() != Status::again) [[likely]]  // gone: nobody to answer
+    return;
+  const am2_bundle* const polled = std::exchange(polled_, nullptr);
+  const std::exception_ptr thrown = send_surely(node, attempt);
+  polled_ = polled;
+  if (thrown != nullptr) std::rethrow_exception(thrown);
+}
+
 void State::answer(const Token& token) {
-  if (token.from == node.id()) return credit(token.from_endpoint(), token.index(), token.serial());
-  static_cast<void>(send_words<&answered>(node, token.from, false, token.from_endpoint(), token.index(),
-                                          token.serial()));  // gone: nobody to answer
+  const std::uint32_t to = token.from_endpoint();
+  const std::uint32_t index = token.index();
+  const std::uint32_t serial = token.serial();
+  if (token.from == node.id()) return credit(to, index, serial);
+  answer_by([&] { return node.try_reply_to<&answered>(token.from, to, index, serial); });
+}
+
+void State::answer_get(am2_endpoint& endpoint, const Message& message) {
+  Outgoing reply = back_to_sender(message);
+  reply.fields = {message.fields[1]};
+  reply.field_count = 1;
+  reply.data = static_cast<const std::byte*>(endpoint.segment) + message.fields[0];
+  reply.bytes = message.fields[2];
+  count_sent(endpoint, reply, false);
+  if (message.from == node.id()) return deliver_here(reply, Came::reply, endpoint.bundle);
+  answer_by([&] { return try_reply(node, reply); });
 }
 
 void State::came_back_here(am2_endpoint& endpoint, const Outgoing& message, Came came, int status) {
@@ -183,15 +204,11 @@ void State::came_back_here(am2_endpoint& endpoint, const Outgoing& message, Came
 }
 
 void State::return_message(const Message& message, int status) {
-  const Outgoing back = back_to_sender(message);
-  if (message.from != node.id()) {
-    static_cast<void>(send_general<&came_back>(node, back, false, why_word(message, status)));
-    return;  // gone: nobody to tell
-  }
+  if (message.from != node.id()) return answer_by([&] { return try_to_return(node, message, status); });
   am2_endpoint* const sender = find(message.from_endpoint);
   if (message.came == Came::request) credit(message.from_endpoint, message.head.index, message.head.serial);
   if (sender == nullptr) return;
-  Outgoing sent = back;
+  Outgoing sent = back_to_sender(message);
   sent.to_endpoint = message.to_endpoint;
   sent.bytes = message.bytes;
   came_back_here(*sender, sent, message.is_request() ? Came::returned_request : Came::returned_reply, status);
@@ -209,8 +226,7 @@ void State::arrived(Message& message) {
   if (message.came != Came::request && message.came != Came::reply)
     return;  // its sender is gone: nobody to tell
   const int status = message.came == Came::request ? EBADENDPOINT : EREPLYREJECTED;
-  if (message.from == node.id() || send_general<&came_back>(node, back_to_sender(message), true,
-                                                            why_word(message, status)) == Status::again) {
+  if (message.from == node.id() || try_to_return(node, message, status) == Status::again) {
     message.keep();
     strays_.push_back(std::move(message));
   }

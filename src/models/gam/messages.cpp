@@ -9,6 +9,7 @@
 
 #include "models/code_address.hpp"
 #include "models/gam/state.hpp"
+#include "models/sending.hpp"
 #include "models/unknown_code.hpp"
 
 namespace am::models::gam {
@@ -99,17 +100,11 @@ void store_came(Message& message, CodeWord word, std::uintptr_t place, std::uint
 void got(Reply& reply, std::uintptr_t handler, std::uintptr_t place, std::uintptr_t argument, Payload bytes) {
   run_mem(reply, reinterpret_cast<Code>(handler), place, argument, bytes);
 }
-/// The answer goes although a handler throws while this one waits for room: so it waits by itself, for replies' handlers alone.
+/// The answer goes although a handler throws while this one waits for room.
 template <auto H, class... A>
 void answer_surely(Request& request, const A&... arguments) {
-  std::exception_ptr thrown;
-  while (request.try_reply<H>(arguments...) == Status::again) {
-    try {
-      request.node().poll_replies();
-    } catch (...) {
-      if (thrown == nullptr) thrown = std::current_exception();
-    }
-  }
+  const std::exception_ptr thrown =
+      send_surely(request.node(), [&] { return request.try_reply<H>(arguments...); });
   if (thrown != nullptr) std::rethrow_exception(thrown);
 }
 void get_came(Request& request, std::uintptr_t remote, std::uint64_t bytes, std::uintptr_t local,

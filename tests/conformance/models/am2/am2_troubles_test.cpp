@@ -1,5 +1,7 @@
 // <am/am2.h> where things go wrong: handlers that throw, nodes that leave or die while others count on them.
 
+#include <am/counters.hpp>
+
 #include <array>
 #include <atomic>
 #include <functional>
@@ -206,6 +208,143 @@ TEST_P(Am2Interrupted, RepliesLeaveTheirRequestsToBeAnswered) {
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2Interrupted, test::cells_of<Am2Interrupted>(), test::name_of);
+
+// -- an exception comes into an answer of libam's that waits for room: it goes all the same, and once, before that leaves
+
+enum : handler_t { answers_nothing = 20, replies_with_data, missing };
+constexpr int to_nobody = 2;  // an entry; entry 1 is node 1
+constexpr int few = 4;        // requests at a time
+constexpr int data_bytes = 60'000;
+
+void answers_nothing_it(void* /*token*/) {}
+void replies_with_data_it(void* token) {
+  const std::vector<char> data(data_bytes);
+  ok(AM_ReplyXfer0(token, 0, data_answer, data.data(), data_bytes), "AM_ReplyXfer0");
+}
+
+void takes_room(am::Reply&) {}
+std::uint64_t refused() { return am::counters(*am::this_node()).peer(0, am::Priority::high).again; }
+thread_local std::uint64_t refused_before;
+std::atomic<bool> takes_none;  // node 0 takes no answers in. (Nodes are threads here.)
+std::atomic<bool> has_thrown;
+
+/// Goes round until a send to node 0 waits for room.
+void throws_when_one_waits(am::Reply& reply) {
+  if (refused() == refused_before) {
+    (void)reply.try_reply_to<throws_when_one_waits>(reply.node().id());
+    return;
+  }
+  has_thrown = true;
+  throw Thrown();
+}
+
+struct Answering : Job {
+  Answering() : memory(data_bytes) {
+    released = false;
+    ok(AM_SetSeg(endpoint, memory.data(), memory.size()), "AM_SetSeg");
+    ok(AM_Map(endpoint, to_nobody, am2_known_name(1, 7), 0), "AM_Map");
+    set_handler(endpoint, data_answer, counts_data);
+    set_handler(endpoint, answers_nothing, answers_nothing_it);
+    set_handler(endpoint, replies_with_data, replies_with_data_it);
+    ok(AM_SetExpectedResources(endpoint, 1, few), "AM_SetExpectedResources");
+    am::this_node()->enable_low_events(me == 0);
+    meet();
+  }
+  void poll() const { ok(AM_Poll(bundle), "AM_Poll"); }
+  /// Answers that node 0 sees: data that came, and requests that came back.
+  [[nodiscard]] static int told() { return answers + static_cast<int>(returned.size()); }
+
+  std::vector<char> memory;
+};
+
+/// A request of node 0.
+struct Asked {
+  const char* what;
+  int entry;
+  std::function<int(ep_t, int)> ask;
+  int told_if_interrupted;  ///< answers that node 0 sees
+  int told;                 ///< otherwise
+};
+const std::array asked_of_node_1 = {
+    Asked{"no reply", 1, [](ep_t from, int to) { return AM_Request0(from, to, answers_nothing); }, 0, 0},
+    Asked{"a long reply", 1, [](ep_t from, int to) { return AM_Request0(from, to, replies_with_data); }, 0,
+          1},
+    Asked{"few bytes", 1, [](ep_t from, int to) { return AM_GetXfer0(from, to, 0, data_answer, 0, 100); }, 1,
+          1},
+    Asked{"many bytes", 1,
+          [](ep_t from, int to) { return AM_GetXfer0(from, to, 0, data_answer, 0, data_bytes); }, 1, 1},
+    Asked{"no handler", 1, [](ep_t from, int to) { return AM_Request0(from, to, missing); }, 1, 1},
+    Asked{"no endpoint", to_nobody, [](ep_t from, int to) { return AM_Request0(from, to, answers_nothing); },
+          1, 1}};
+
+/// Node 1's first answer waits, in vain, until node 0 has seen what is thrown meanwhile.
+void answer_one(const Answering& job, bool from_inbox) {
+  am::Node& node = *am::this_node();
+  while (!takes_none) std::this_thread::yield();
+  fill([&](std::uint64_t /*number*/) { return node.try_reply_to<takes_room>(0); });
+  node.enable_low_events(true);
+  if (from_inbox) poll_until_quiet(node);
+  refused_before = refused();
+  check(node.try_reply_to<throws_when_one_waits>(node.id()) == am::Status::ok, "room for what throws");
+  check(lets_out([&] { job.poll(); }), "what was thrown leaves the poll");
+  node.enable_low_events(false);
+}
+/// As many requests may go as were answered: one.
+void check_one_answer(const Answering& job, const Asked& asked) {
+  poll_until_quiet(*am::this_node());
+  job.poll();
+  check_equal(Answering::told(), asked.told_if_interrupted, asked.what);
+  const auto another = [&] {
+    return AM_RequestXferAsync0(job.endpoint, asked.entry, 0, data_answer, nullptr, 0);
+  };
+  check_equal(another(), AM_OK, std::string(asked.what) + ": with the credit of the one that was answered");
+  check_equal(another(), AM_ERR_NOT_SENT, std::string(asked.what) + ": with that of others");
+}
+/// After that all are answered, each once.
+void check_all_answers(const Answering& job, const Asked& asked) {
+  ok(AM_SetExpectedResources(job.endpoint, 1, 1), "AM_SetExpectedResources");
+  ok(AM_RequestXfer0(job.endpoint, asked.entry, 0, data_answer, nullptr, 0), "when all are answered");
+  am::this_node()->reply_to<release>(1);
+  Job::meet();
+  job.poll();
+  const int others = asked.entry == to_nobody ? 2 : 0;  // come back, too
+  check_equal(Answering::told(), asked.told_if_interrupted + (few - 1) * asked.told + others, asked.what);
+}
+
+void run_interrupted_answers(const Asked& asked, bool from_inbox) {
+  takes_none = has_thrown = false;
+  run_job({Nodes::threads}, 2, [&](am::Node& node) {
+    const Answering job;
+    for (int i = 0; i < few && job.me == 0; ++i) ok(asked.ask(job.endpoint, asked.entry), asked.what);
+    node.barrier();  // node 1 takes no request in yet
+    if (job.me == 1) {
+      answer_one(job, from_inbox);
+    } else {
+      takes_none = true;
+      while (!has_thrown) std::this_thread::yield();
+    }
+    node.barrier();  // what has gone has come
+    if (job.me == 0) check_one_answer(job, asked);
+    node.barrier();
+    node.enable_low_events(true);
+    if (job.me == 0) {
+      check_all_answers(job, asked);
+    } else {
+      while (!released) job.poll();
+      Job::meet();
+    }
+    ok(AM_Terminate(), "AM_Terminate");
+  });
+}
+
+TEST(Am2InterruptedAnswers, GoFromHandlers) {
+  for (const Asked& asked : asked_of_node_1) {
+    if (asked.entry != to_nobody) run_interrupted_answers(asked, false);  // nobody answers those there
+  }
+}
+TEST(Am2InterruptedAnswers, GoFromTheInbox) {
+  for (const Asked& asked : asked_of_node_1) run_interrupted_answers(asked, true);
+}
 
 // One that left before it entered: nobody waits for it for ever.
 using Am2LeavingInTrouble = test::OnSubstrates<test::Suite{.faults = false, .about = test::About::node}>;
