@@ -7,6 +7,7 @@
 
 #include "support/catching.hpp"
 #include "support/job.hpp"
+#include "support/patterns.hpp"
 
 namespace global_memory_test {
 
@@ -26,22 +27,12 @@ void poll_until(Node& node, P pred) {
   }
 }
 
-std::byte pattern(NodeId writer, std::size_t i) { return static_cast<std::byte>(test::mix(writer + 1, i)); }
-
-std::vector<std::byte> pattern_of(NodeId writer, std::size_t bytes) {
-  std::vector<std::byte> values(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) values[i] = pattern(writer, i);
-  return values;
-}
-
 /// What node `writer` put into this node's `part`; the bytes around it untouched.
 void check_part(Node& node, GlobalPtr<std::byte> part, std::size_t bytes, NodeId writer) {
   std::vector<std::byte> got(bytes + 2);
   am::get(node, part - 1, got);
   check(got.front() == std::byte{0} && got.back() == std::byte{0}, "a byte beside the range was written");
-  got.erase(got.begin());
-  got.pop_back();
-  check(got == pattern_of(writer, bytes), std::to_string(bytes) + " bytes are what was put");
+  check(is_patterned(&got[1], bytes, writer), std::to_string(bytes) + " bytes are what was put");
 }
 
 TEST_P(GlobalMemory, PutsAndGetsRangesOfEverySize) {
@@ -50,10 +41,10 @@ TEST_P(GlobalMemory, PutsAndGetsRangesOfEverySize) {
          {1, 2, 3, 4, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 65'535, 65'536, 65'537, 1'048'583}) {
       const auto block = am::allocate_symmetric<std::byte>(node, bytes + 16);
       const auto part = block + static_cast<std::ptrdiff_t>(1 + bytes % 8);
-      am::put(node, part.on(right_of(node)), pattern_of(node.id(), bytes));
+      am::put(node, part.on(right_of(node)), patterned(bytes, node.id()));
       std::vector<std::byte> back(bytes);
       am::get(node, part.on(right_of(node)), back);
-      check(back == pattern_of(node.id(), bytes), "what was put can be got back at once");
+      check(back == patterned(bytes, node.id()), "what was put can be got back at once");
       node.barrier();
       check_part(node, part, bytes, left_of(node));
       node.barrier();
@@ -244,7 +235,7 @@ TEST_P(GlobalMemory, GetsOfAnyLengthComeBackEachToItsPlace) {
   run(4, [](Node& node) {
     constexpr std::size_t all = 100'000;
     const auto data = am::allocate_symmetric<std::byte>(node, all);
-    std::ranges::copy(pattern_of(node.id(), all), data.local(node));
+    std::ranges::copy(patterned(all, node.id()), data.local(node));
     node.barrier();
     test::Random random(test::mix(test::seed(), node.id()));
     struct Part {
@@ -276,10 +267,8 @@ TEST_P(GlobalMemory, GetsOfAnyLengthComeBackEachToItsPlace) {
         }
       }
       am::wait(node, kept);
-      for (const Part& part : parts) {
-        for (std::size_t i = 0; i < part.bytes.size(); ++i)
-          check(part.bytes[i] == pattern(part.owner, part.at + i), "each byte is its owner's");
-      }
+      for (const Part& part : parts)
+        check(is_patterned(part.bytes.data(), part.bytes.size(), part.owner, part.at), "its owner's bytes");
     }
     node.barrier();
   });
@@ -325,9 +314,7 @@ struct Letters {
 void letter_came(am::Request& request, GlobalPtr<std::byte> where, std::uint64_t bytes,
                  std::uint64_t number) {
   auto& letters = request.state<Letters>();
-  const std::byte* data = where.local();
-  for (std::uint64_t i = 0; i < bytes; ++i)
-    check(data[i] == pattern(static_cast<NodeId>(number), i), "the handler sees what was put before");
+  check(is_patterned(where.local(), bytes, number), "the handler sees what was put before");
   check_equal(number, letters.taken, "letters come in order");
   ++letters.taken;
 }
@@ -338,7 +325,7 @@ TEST_P(GlobalMemory, NotifiesAfterTheDataIsThere) {
     test::Random random(test::seed());  // every node writes letters of the same lengths
     for (std::uint64_t i = 0; i < rounds(300); ++i) {
       const std::size_t bytes = random.below(random.one_in(4) ? Letters::longest : 200);
-      const auto data = pattern_of(static_cast<NodeId>(i), bytes);
+      const auto data = patterned(bytes, i);
       const auto where = letters.room.on(right_of(node));
       check_ok(am::put_notify<letter_came>(node, where, data, where, bytes, i));
       node.wait_until([&] { return letters.taken > i; });
@@ -367,7 +354,7 @@ TEST_P(GlobalMemory, IsUnderWayWhileAnythingRuns) {
     std::uint64_t asked = 0;
     for (std::uint64_t round = 0; round < rounds(150); ++round) {
       const std::size_t bytes = 1 + random.below(random.one_in(3) ? longest : 64);
-      const auto data = pattern_of(static_cast<NodeId>(round), bytes);
+      const auto data = patterned(bytes, round);
       std::vector<std::byte> back(bytes);
       am::Counter counter;
       for (int i = 0; i < 3; ++i, ++asked) static_cast<void>(node.request<&Noise::ask>(left_of(node)));

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "support/job.hpp"
+#include "support/patterns.hpp"
 
 namespace guarded_memory_test {
 
@@ -92,13 +93,11 @@ TEST_P(GuardedMemory, TakesRangesOfEverySize) {
     const auto p = from_node_0(node, memory.data() + 1, most, Rights::read_write);
     const auto reads = from_node_0(node, memory.data() + 1, most, Rights::read);
     if (node.id() == 1) {
-      std::uint64_t tag = 0;
       std::vector<std::byte> out;
       std::vector<std::byte> back;
       for (const std::size_t bytes : {1ul, 7ul, 64ul, 1025ul, 65'537ul, 1ul << 20, (1ul << 20) + 1, most}) {
-        out.resize(bytes);
+        out = patterned(bytes, bytes);
         back.resize(bytes);
-        for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::byte>(test::mix(++tag, i));
         const auto place = p + static_cast<std::ptrdiff_t>(most - bytes);
         check_status(am::put(node, place, out), GuardStatus::ok, "put");
         check_status(am::get(node, place, back), GuardStatus::ok, "get");

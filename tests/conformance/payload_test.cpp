@@ -3,6 +3,7 @@
 #include <am/collectives.hpp>
 
 #include "support/job.hpp"
+#include "support/patterns.hpp"
 
 namespace payload_test {
 
@@ -26,18 +27,9 @@ std::vector<std::size_t> sizes_around_every_boundary() {
   return sizes;
 }
 
-/// Content that differs at every place and in every message.
-std::vector<std::byte> content(std::uint64_t number, std::size_t size) {
-  std::vector<std::uint64_t> words(size / sizeof(std::uint64_t) + 1);
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = mix(number, i);
-  const auto bytes = std::as_bytes(std::span(words)).first(size);
-  return {bytes.begin(), bytes.end()};
-}
 void check_content(am::Payload payload, std::uint64_t number) {
-  const auto expected = content(number, payload.size());
-  const auto wrong = std::ranges::mismatch(payload.bytes(), expected).in2;
-  check(wrong == expected.end(),
-        "byte " + std::to_string(wrong - expected.begin()) + " of a payload is the first wrong one");
+  const std::size_t right = right_bytes(payload.data(), payload.size(), number);
+  check(right == payload.size(), "byte " + std::to_string(right) + " of a payload is the first wrong one");
 }
 
 struct Received {
@@ -74,7 +66,7 @@ am::Draft prepare(am::Node& node, am::NodeId to, am::Priority priority, bool wai
 /// One message by one of the four ways; a failable one is tried until it is accepted.
 void send(am::Node& node, am::NodeId to, am::Priority priority, Way way, std::uint64_t number,
           std::size_t size) {
-  std::vector<std::byte> bytes = content(number, size);
+  std::vector<std::byte> bytes = patterned(size, number);
   if (way == Way::wait || way == Way::attempt) {
     check_ok(test::send<low, high>(node, priority, way == Way::wait, to, number, size, bytes));
   } else {
@@ -154,7 +146,7 @@ TEST_P(Payloads, ForNodesThatTakeNoneKeepNobodyElseWaiting) {
     const bool slow = node.id() >= 2;
     if (slow) node.enable_low_events(false);
     check_ok(node.reply_to<is_ready>(0));
-    const auto bytes = content(5, test::sanitized ? 20'000 : 200'000);
+    const auto bytes = patterned(test::sanitized ? 20'000 : 200'000, 5);
     std::uint64_t sent = 0;
     if (node.id() == 0) {
       node.wait_until([&] { return state.ready == 4; });
@@ -205,7 +197,7 @@ void question(am::Request& request) {
 }
 /// A kept long message is under way on the very link on which the handler then waits.
 void question_for_both(am::Request& request) {
-  check_ok(request.try_reply<long_reply>(content(5, 4'000'000)), "more than goes at once");
+  check_ok(request.try_reply<long_reply>(patterned(4'000'000, 5)), "more than goes at once");
   check_ok(request.reply<short_reply>(), "a short one behind it, waiting");
   ++request.state<Crossing>().questions;
 }
@@ -220,7 +212,7 @@ TEST(LongAndShort, AHandlerWaitsBehindItsOwnLongReply) {
 
 TEST(LongAndShort, AHandlerWaitsBehindALongSendThatItInterrupts) {
   test::run_alone<Crossing>([](am::Node& node, Crossing& crossing) {
-    const auto bytes = content(5, 4'000'000);
+    const auto bytes = patterned(4'000'000, 5);
     for (std::uint64_t i = 1; i <= 5; ++i) {
       for (int k = 0; k < 3; ++k) check_ok(node.try_request<question>(0));
       check_ok(node.reply_to<long_reply>(0, bytes), "a long message on the link of the replies");
@@ -231,7 +223,7 @@ TEST(LongAndShort, AHandlerWaitsBehindALongSendThatItInterrupts) {
 
 TEST_P(Payloads, LongSendsAndWaitingRepliesOnOneLink) {
   run<Crossing>(3, [](am::Node& node, Crossing& crossing) {
-    const auto bytes = content(5, 100'000);
+    const auto bytes = patterned(100'000, 5);
     const std::uint64_t messages = rounds(100);
     for (std::uint64_t i = 0; i < messages; ++i) {
       for (am::NodeId to = 0; to < node.size(); ++to) {

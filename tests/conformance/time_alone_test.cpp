@@ -5,6 +5,7 @@
 
 #include "host/relax.hpp"
 #include "support/job.hpp"
+#include "support/patterns.hpp"
 
 namespace time_alone_test {
 
@@ -31,16 +32,11 @@ void ask(am::Request& request) {
   check_ok(request.reply<high>());
   ++request.state<Told>().lows;
 }
-std::byte byte_at(std::size_t i) { return static_cast<std::byte>(i * 7 + i / 251); }
-std::vector<std::byte> bytes_of(std::size_t size) {
-  std::vector<std::byte> bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = byte_at(i);
-  return bytes;
-}
+std::vector<std::byte> bytes_of(std::size_t size) { return patterned(size, 0); }
 /// What it throws leaves the node's next call.
 void take_bytes(Told& told, am::Payload payload) {
   told.bytes += payload.size();
-  for (std::size_t i = 0; i < payload.size(); ++i) check(payload.data()[i] == byte_at(i), "a wrong byte");
+  check(is_patterned(payload.data(), payload.size(), 0), "a wrong byte");
 }
 void bring(am::Request& request, am::Payload payload) { take_bytes(request.state<Told>(), payload); }
 void bring_high(am::Reply& reply, am::Payload payload) { take_bytes(reply.state<Told>(), payload); }

@@ -6,13 +6,11 @@
 
 #include <am/multicast.hpp>
 
-#include <atomic>
 #include <cfenv>
 #include <cmath>
-#include <cstring>
-#include <memory>
 
 #include "process/own_malloc.hpp"
+#include "support/patterns.hpp"
 
 namespace {
 
@@ -30,8 +28,6 @@ void malloc_begins(const char* function) noexcept {
 }
 
 using namespace test;
-
-std::byte byte_at(std::size_t i) { return static_cast<std::byte>(i * 5 + i / 253); }
 
 /// Node 1's, whose handlers make the library do everything that takes memory. What both levels change, or the computation
 /// reads meanwhile, is atomic.
@@ -65,7 +61,7 @@ struct Computing {
     compute();
   }
   void bring(am::Request&, am::Payload payload) {
-    for (std::size_t i = 0; i < payload.size(); i += 61) wrong += payload.data()[i] != byte_at(i) ? 1 : 0;
+    for (std::size_t i = 0; i < payload.size(); i += 61) wrong += payload.data()[i] != pattern(i, 0) ? 1 : 0;
     compute();
   }
   /// Sends back what it got: a long payload by try_ leaves a copy behind.
@@ -100,8 +96,7 @@ void disturbed(const std::function<void(am::Node&, Computing&)>& compute) {
       for (const am::NodeId other : {am::NodeId{0}, am::NodeId{2}})
         check(node.request<&Disturbing::end>(other) == am::Status::ok, "request");
     } else {
-      std::vector<std::byte> bytes(20'000);
-      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_at(i);
+      const std::vector<std::byte> bytes = patterned(20'000, 0);
       test::Random random(test::mix(test::seed(), node.id()));
       while (!disturbing.ended) {
         const am::Payload payload(bytes.data(), random.below(random.one_in(4) ? bytes.size() : 2000));

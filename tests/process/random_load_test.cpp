@@ -8,6 +8,7 @@
 #include <am/safe_new.hpp>
 
 #include "support/job.hpp"
+#include "support/patterns.hpp"
 
 namespace random_load_test {
 
@@ -43,11 +44,10 @@ struct Load {
   }
 };
 
-std::byte byte_at(std::size_t size, std::size_t i) { return static_cast<std::byte>(size * 31 + i * 7); }
 int wrong_bytes(am::Payload payload) {
   int wrong = 0;
   for (std::size_t i = 0; i < payload.size(); ++i)
-    wrong += payload.bytes()[i] != byte_at(payload.size(), i) ? 1 : 0;
+    wrong += payload.bytes()[i] != pattern(i, payload.size()) ? 1 : 0;
   return wrong;
 }
 
@@ -130,7 +130,7 @@ class Driver {
   }
 
   am::Payload payload(std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) bytes_[i] = byte_at(size, i);
+    for (std::size_t i = 0; i < size; ++i) bytes_[i] = pattern(i, size);
     return {bytes_.data(), size};
   }
   void note(am::Status status, NodeId to) {

@@ -9,7 +9,7 @@
 
 #include "host/clock.hpp"
 #include "host/memory.hpp"
-#include "support/random.hpp"
+#include "support/patterns.hpp"
 #include "transports/site.hpp"
 #include "transports/transport.hpp"
 
@@ -118,8 +118,7 @@ class ByHand : public testing::Test {
     test::Random random(test::seed());
     constexpr std::size_t edges[] = {15,   16,   17,   1023,   1024,   1025,   3900,    4000,      4096,
                                      8000, 8080, 8192, 65'535, 65'536, 65'537, 500'000, 1'048'575, 1'048'576};
-    std::vector<std::byte> bytes(std::ranges::max(edges));
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(test::mix(1, i));
+    const std::vector<std::byte> bytes = test::patterned(std::ranges::max(edges), 1);
     using Link = std::tuple<NodeId, NodeId, Priority>;
     std::map<Link, std::uint64_t> sent, received;
     std::uint64_t came = 0;

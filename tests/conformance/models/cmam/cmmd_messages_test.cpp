@@ -4,22 +4,18 @@
 #include <am/am.hpp>
 
 #include "support/cmam.hpp"
+#include "support/patterns.hpp"
 
 namespace cmmd_messages_test {
 
 using namespace test;
 using CmmdMessages = test::OnCmam<test::OnEverySubstrate>;
 
-constexpr int guard = 0x5a;
+using Bytes = std::vector<std::byte>;
+constexpr std::byte guard{0x5a};
 
-/// Bytes that tell whose they are.
-std::vector<unsigned char> text_of(int from, int tag, std::size_t bytes) {
-  std::vector<unsigned char> text(bytes);
-  for (std::size_t i = 0; i < bytes; ++i)
-    text[i] = static_cast<unsigned char>(mix(static_cast<std::uint64_t>(from * 1000 + tag), i));
-  return text;
-}
-int size_of(const std::vector<unsigned char>& bytes) { return static_cast<int>(bytes.size()); }
+Bytes text_of(int from, int tag, std::size_t bytes) { return patterned(bytes, from * 1000 + tag); }
+int size_of(const Bytes& bytes) { return static_cast<int>(bytes.size()); }
 
 /// The order of n things.
 std::vector<int> shuffled(int n, Random& random) {
@@ -30,14 +26,12 @@ std::vector<int> shuffled(int n, Random& random) {
 }
 
 /// What a receive has found.
-void check_received(int from, int tag, const std::vector<unsigned char>& buffer, std::size_t bytes) {
+void check_received(int from, int tag, const Bytes& buffer, std::size_t bytes) {
   check_equal(CMMD_msg_sender(), from, "who");
   check_equal(CMMD_msg_tag(), tag, "tag");
   check_equal(CMMD_bytes_received(), static_cast<int>(bytes), "how many");
-  const std::vector<unsigned char> expected = text_of(from, tag, bytes);
-  check(std::equal(expected.begin(), expected.end(), buffer.begin()), "the bytes");
-  check(std::all_of(buffer.begin() + static_cast<std::ptrdiff_t>(bytes), buffer.end(),
-                    [](unsigned char byte) { return byte == guard; }),
+  check(is_patterned(buffer.data(), bytes, from * 1000 + tag), "the bytes");
+  check(std::ranges::all_of(std::span(buffer).subspan(bytes), [](std::byte b) { return b == guard; }),
         "and no others");
 }
 
@@ -51,7 +45,7 @@ TEST_P(CmmdMessages, AnyOrderOfNodesAndTags) {
     for (std::uint64_t round = 0; round < rounds(20); ++round) {
       for (const int tag : shuffled(tags, random)) {
         for (int to = 0; to < CMMD_partition_size(); ++to) {
-          const std::vector<unsigned char> text = text_of(me(), tag, bytes_of(tag));
+          const Bytes text = text_of(me(), tag, bytes_of(tag));
           check_equal(CMMD_send_noblock(to, tag, text.data(), size_of(text)), 0, "sent");
         }
       }
@@ -60,7 +54,7 @@ TEST_P(CmmdMessages, AnyOrderOfNodesAndTags) {
         for (int tag = 0; tag < tags; ++tag) missing.emplace_back(from, tag);
       while (!missing.empty()) {
         const auto [node, tag] = missing[random.below(missing.size())];
-        std::vector<unsigned char> buffer(3000, guard);
+        Bytes buffer(3000, guard);
         CMMD_receive_block(random.one_in(2) ? node : CMMD_ANY_NODE, random.one_in(2) ? tag : CMMD_ANY_TAG,
                            buffer.data(), size_of(buffer));
         const std::pair<int, int> found(CMMD_msg_sender(), CMMD_msg_tag());
@@ -108,11 +102,11 @@ TEST_P(CmmdMessages, AnyLength) {
       const int expected = sent > room ? CMMD_ERRVAL : 0;
       const std::size_t taken = std::min(sent, room);
       if (me() == 0) {
-        const std::vector<unsigned char> text = text_of(0, tag, sent);
+        const Bytes text = text_of(0, tag, sent);
         check_equal(CMMD_send_block(1, tag, text.data(), size_of(text)), expected, "whether it fitted");
         check_equal(CMMD_bytes_sent(), static_cast<int>(taken), "how many were taken");
       } else {
-        std::vector<unsigned char> buffer(room + 16, guard);
+        Bytes buffer(room + 16, guard);
         check_equal(CMMD_receive_block(0, tag, buffer.data(), static_cast<int>(room)), expected, "likewise");
         check_received(0, tag, buffer, taken);
       }
@@ -144,8 +138,8 @@ TEST_P(CmmdMessages, ASendThatBlocksWaitsForItsReceive) {
 
 TEST_P(CmmdMessages, ToOneself) {
   run_cmam(1, [] {
-    std::vector<unsigned char> buffer(2000, guard);
-    const std::vector<unsigned char> text = text_of(0, 4, 1500);
+    Bytes buffer(2000, guard);
+    const Bytes text = text_of(0, 4, 1500);
     CMMD_send_noblock(0, 4, text.data(), size_of(text));
     CMMD_receive_block(0, 4, buffer.data(), size_of(buffer));
     check_received(0, 4, buffer, text.size());
@@ -236,9 +230,9 @@ TEST_P(CmmdMessages, WhatWaitsIsToldOf) {
       check(CMMD_mcb_bytes(pending) == 200 && CMMD_mcb_tag(pending) == 7, "the first of any tag");
       check(CMMD_mcb_source(pending) == 1 && CMMD_mcb_dest(pending) == 0, "from whom");
       CMMD_free_mcb(pending);
-      std::vector<unsigned char> buffer(300);
+      Bytes buffer(300);
       CMMD_receive_block(CMMD_ANY_NODE, CMMD_ANY_TAG, buffer.data(), 300);
-      check_received(1, 7, std::vector<unsigned char>(buffer.begin(), buffer.begin() + 200), 200);
+      check_received(1, 7, Bytes(buffer.begin(), buffer.begin() + 200), 200);
       check_equal(CMMD_msg_pending(CMMD_ANY_NODE, 7), FALSE, "taken");
       CMMD_receive(1, 9, buffer.data(), 300);
       check_received(1, 9, buffer, 300);

@@ -1,7 +1,7 @@
 // Long payloads: cut into rows by hand, put together packet by packet, without a network.
 #include "core/messages/fragments.hpp"
 
-#include "support/random.hpp"
+#include "support/patterns.hpp"
 #include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
@@ -11,13 +11,6 @@ using Bytes = std::vector<std::byte>;
 using Outcome = Assembler::Outcome;
 
 constexpr std::size_t piece = impl::packet_payload_bytes;
-
-Bytes random_bytes(std::size_t n, std::uint64_t seed) {
-  test::Random random(seed);
-  Bytes bytes(n);
-  for (std::byte& b : bytes) b = static_cast<std::byte>(random());
-  return bytes;
-}
 
 impl::OutMessage message_of(const Bytes& payload, NodeId to = 1, Priority priority = Priority::low) {
   impl::OutMessage message;
@@ -66,7 +59,7 @@ TEST(Row, PutTogetherIsWhatWasCutAtEveryBoundary) {
     }
   }
   for (const std::size_t size : sizes) {
-    const Bytes payload = random_bytes(size, size);
+    const Bytes payload = test::patterned(size, size);
     const auto row = row_of(payload);
     ASSERT_EQ(row.size(), (size + piece - 1) / piece) << size;
     Assembler assembler;
@@ -103,7 +96,7 @@ class OutgoingRows : public testing::Test {
   }
 
   const test::FakeTransport::Link link_{1, Priority::high};
-  const Bytes payload_ = random_bytes(5 * piece, 4);
+  const Bytes payload_ = test::patterned(5 * piece, 4);
   test::FakeTransport network_;
   Outgoing outgoing_;
   std::vector<test::FakeTransport::Link> freed_;
@@ -156,7 +149,7 @@ TEST_F(OutgoingRows, APeerThatIsGoneFreesTheLink) {
 }
 
 TEST(Assembler, ALastPacketThatWasDeferredComesTwice) {
-  const Bytes payload = random_bytes(piece + 7, 1);
+  const Bytes payload = test::patterned(piece + 7, 1);
   const auto row = row_of(payload);
   Assembler assembler;
   Payload whole;
@@ -182,7 +175,7 @@ class Flows : public testing::Test {
     [[nodiscard]] bool is_over() const { return next == row.size(); }
   };
   static Flow flow(NodeId source, std::size_t bytes, Priority priority = Priority::low) {
-    Bytes payload = random_bytes(bytes, source);
+    Bytes payload = test::patterned(bytes, source);
     auto row = row_of(payload);
     return {source, priority, std::move(payload), std::move(row)};
   }
@@ -278,7 +271,7 @@ TEST_F(Budget, IsNotAskedForARowOfTheDead) {
 TEST(Assembler, MemoryThatThereIsNotIsAskedForAgain) {
   test_messages::Scarce memory;
   Assembler assembler(&memory);
-  const Bytes payload = random_bytes(2 * piece, 1);
+  const Bytes payload = test::patterned(2 * piece, 1);
   const auto row = row_of(payload);
   Payload whole;
   memory.largest = 0;
@@ -305,7 +298,7 @@ struct TwoPackets {
   Payload whole{};
 
  private:
-  std::vector<test::FakeTransport::Sent> row_ = row_of(random_bytes(piece + 100, 1));
+  std::vector<test::FakeTransport::Sent> row_ = row_of(test::patterned(piece + 100, 1));
 };
 
 TEST(SpoiltRow, IsRefused) {

@@ -1,6 +1,7 @@
 // What a node sends without waiting: at once, as a row of pieces, by a draft, or not yet. No node runs here.
 #include "core/messages/sender.hpp"
 
+#include "support/patterns.hpp"
 #include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
@@ -97,14 +98,8 @@ TEST_F(SenderTest, AsksForAnUnorderedPlaceWherePayloadsFitIntoAPacket) {
   EXPECT_TRUE(sender_.available(Priority::low));
 }
 
-Bytes numbered(std::size_t n) {
-  Bytes bytes(n);
-  for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(i * 7);
-  return bytes;
-}
-
 TEST_F(SenderTest, KeepsACopyOfWhatGoesInPieces) {
-  Bytes bytes = numbered(5000);
+  Bytes bytes = test::patterned(5000, 1);
   const Bytes meant = bytes;
   room() = 2;
   EXPECT_EQ(sender_.try_send(message(bytes)), Status::ok);
@@ -129,7 +124,7 @@ TEST_F(SenderTest, BeginsNoRowWithoutRoomForItsFirstPiece) {
 }
 
 TEST_F(SenderTest, TakesOverARowThatHasBegun) {
-  Bytes bytes = numbered(3000);
+  Bytes bytes = test::patterned(3000, 1);
   const Bytes meant = bytes;
   Row row(message(bytes));
   sender_.begin_row(row);

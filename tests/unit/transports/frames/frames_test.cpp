@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <memory>
-#include <vector>
+#include "support/patterns.hpp"
 
 namespace am::frames::frames_test {
 
@@ -30,12 +28,6 @@ class Bytes {
   std::unique_ptr<std::byte, Delete> memory_;
   std::size_t size_;
 };
-
-std::vector<std::byte> some_bytes(std::size_t n) {
-  std::vector<std::byte> bytes(n);
-  for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(i * 7 + 1);
-  return bytes;
-}
 
 Frame message(std::size_t words, std::span<const std::byte> payload, std::uint16_t flags = 0) {
   Frame frame{.kind = Kind::message, .priority = Priority::high};
@@ -93,7 +85,7 @@ Frame message_elsewhere(std::size_t words, std::uint32_t payload_bytes) {
 TEST(Frames, MessagesComeOutAsTheyWentIn) {
   for (std::size_t words = 0; words <= impl::max_words; ++words) {
     for (const std::size_t size : {0, 1, 15, 16, 17, 1024, 65535, 65536}) {
-      const std::vector<std::byte> payload = some_bytes(size);
+      const std::vector<std::byte> payload = test::patterned(size, 1);
       expect_back(message(words, payload));
     }
     expect_back(message_elsewhere(words, frame_payload_bytes));
@@ -136,7 +128,7 @@ TEST(Frames, TheOthersComeOutAsTheyWentIn) {
 
 /// Two machines agree on it whatever they are.
 TEST(Frames, LieAsTheHeadOfTheFileSays) {
-  const std::vector<std::byte> payload = some_bytes(3);
+  const std::vector payload = {std::byte{1}, std::byte{8}, std::byte{15}};
   const Bytes bytes = written(message(1, payload, impl::flag::multicast));
   const std::uint8_t expected[] = {
       48,   0,    0,    0,    1,    1,    0,    0,     // length, message, high
@@ -150,7 +142,7 @@ TEST(Frames, LieAsTheHeadOfTheFileSays) {
 }
 
 TEST(Frames, AskForWhatIsMissing) {
-  const Bytes whole = written(message(3, some_bytes(100)));
+  const Bytes whole = written(message(3, test::patterned(100, 1)));
   for (std::size_t size = 0; size < whole.all().size(); ++size) {
     const Bytes part(whole.all().first(size));
     Frame frame;
@@ -161,7 +153,7 @@ TEST(Frames, AskForWhatIsMissing) {
 }
 
 TEST(Frames, TheHeadOfAMessageIsReadBeforeTheRestHasCome) {
-  const std::vector<std::byte> payload = some_bytes(100'000);
+  const std::vector<std::byte> payload = test::patterned(100'000, 1);
   for (std::size_t words = 0; words <= impl::max_words; ++words) {
     const Frame sent = message(words, payload);
     const Bytes whole = written(sent);
@@ -198,7 +190,7 @@ class NoFrame : public testing::Test {
   static std::function<void(Bytes&)> at(std::size_t place, int byte) {
     return [=](Bytes& bytes) { bytes[place] = static_cast<std::byte>(byte); };
   }
-  const std::vector<std::byte> payload_ = some_bytes(100);
+  const std::vector<std::byte> payload_ = test::patterned(100, 1);
   const Frame message_ = message(3, payload_);
   const Frame clock_{.kind = Kind::clock};
 };

@@ -18,11 +18,6 @@ class Moves : public Nodes, public testing::WithParamInterface<Way> {
     if (!at(0).can_move(Access::fetch, 1)) GTEST_SKIP() << "it has none";
   }
   [[nodiscard]] bool stores() { return at(0).can_move(Access::store, 1); }
-  std::vector<std::byte> random_bytes(std::size_t count) {
-    std::vector<std::byte> bytes(count);
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random_());
-    return bytes;
-  }
   /// Polls until it has begun.
   Status begin(NodeId node, const MemoryReach::Move& move, const std::byte* from) {
     Status status = Status::again;
@@ -79,7 +74,7 @@ TEST_P(Moves, StoreAndFetchJustTheBytes) {
     const std::uint64_t offset = random_.below(segment_bytes - bytes + 1);
     const bool store = stores() && random_.one_in(2);
     const MemoryReach::Move move{store ? Access::store : Access::fetch, to, offset, bytes, i, 3 * i};
-    std::vector<std::byte> from = random_bytes(bytes);
+    std::vector<std::byte> from = test::patterned(bytes, i);
     ASSERT_EQ(begin(0, move, from.data()), Status::ok);
     ++begun;
     if (store) {
@@ -104,7 +99,7 @@ TEST_P(Moves, StoreAndFetchJustTheBytes) {
 }
 
 TEST_P(Moves, MayBeUnderWayTogether) {
-  std::ranges::copy(random_bytes(segment_bytes), segments_[1].begin());
+  std::ranges::copy(test::patterned(segment_bytes, 1), segments_[1].begin());
   std::vector<std::byte> got(segment_bytes);
   constexpr std::size_t piece = 7000;
   std::size_t begun = 0;
@@ -139,7 +134,7 @@ TEST_P(Moves, WakeWhoeverSleepsUntilTheyAreDone) {
 
 TEST_P(Moves, ThatStoreKeepWhoeverLeaves) {
   if (!stores()) GTEST_SKIP() << "it cannot tell when they are there";
-  const std::vector<std::byte> bytes = random_bytes(segment_bytes);
+  const std::vector<std::byte> bytes = test::patterned(segment_bytes, 1);
   for (std::size_t at = 0; at < segment_bytes; at += MemoryReach::move_bytes)
     ASSERT_EQ(begin(0, {Access::store, 1, at, MemoryReach::move_bytes, 0, 0}, bytes.data() + at), Status::ok);
   ASSERT_TRUE(until([&] { return at(0).drained(); }));
@@ -193,7 +188,7 @@ TEST_P(Moves, OfAnOwnerThatDoesNotLookHoldUpNobody) {
     }
   }
   ASSERT_EQ(at(0).begin_move({Access::fetch, 2, 0, 1000, 9999, 0}, nullptr), Status::ok);
-  const std::vector<std::byte> bytes = random_bytes(300'000);
+  const std::vector<std::byte> bytes = test::patterned(300'000, 1);
   std::size_t sent = 0;
   ASSERT_EQ(send(2, 0, Priority::high, 7, bytes, &sent), Status::ok);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -12,12 +12,6 @@ class OfiNodes : public Nodes, public testing::WithParamInterface<Way> {
   [[nodiscard]] std::uint64_t rounds(std::uint64_t times) const { return fabric_ ? times : times / 10 + 1; }
 };
 
-std::vector<std::byte> some_bytes(std::size_t size) {
-  std::vector<std::byte> bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(test::mix(size, i));
-  return bytes;
-}
-
 TEST_P(OfiNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) { keep_the_order_of_each_link(rounds(10'000)); }
 TEST_P(OfiNodes, MeetWhenAllBeginAtOnce) { meet_when_all_begin_at_once(); }
 TEST_P(OfiNodes, HearTheLastOfEachWord) { hear_the_last_of_each_word(); }
@@ -29,7 +23,7 @@ TEST_P(OfiNodes, OneThatSleptInVainTellsThatItHasTakenAll) {
 /// Where payloads are read from the sender's memory they may be written there.
 TEST_P(OfiNodes, LendMemoryForPayloadsThatHaveNoPlaceYet) {
   constexpr std::size_t size = 100'000;
-  const std::vector<std::byte> bytes = some_bytes(size);
+  const std::vector<std::byte> bytes = test::patterned(size, 1);
   const Transport::Slot lent = at(0).lend(1, Priority::low, size);
   if (lent.status == Status::too_big) GTEST_SKIP() << "they go in pieces";
   ASSERT_EQ(lent.status, Status::ok);
@@ -66,7 +60,7 @@ TEST_P(OfiNodes, RefuseLentPayloadsWithoutCredit) {
   constexpr std::size_t size = 500'000;
   const Transport::Slot lent = at(0).lend(1, Priority::low, size);
   if (lent.status == Status::too_big) GTEST_SKIP() << "they go in pieces";
-  const std::vector<std::byte> bytes = some_bytes(size);
+  const std::vector<std::byte> bytes = test::patterned(size, 1);
   std::size_t sent = 0;
   while (send(0, 1, Priority::low, sent, bytes) == Status::ok) ++sent;
   EXPECT_EQ(at(0).claim_lent(lent).status, Status::again);
@@ -82,7 +76,7 @@ TEST_P(OfiNodes, LoseNothingOfWhatAPeerLeavesLying) {
     GTEST_SKIP()
         << "some 1000 letters may wait for a node that does not look (libfabric 1.17): then it is lost";
   pass(0, 1, Priority::low, 0);
-  const std::vector<std::byte> bytes = some_bytes(1300);  // a letter each
+  const std::vector<std::byte> bytes = test::patterned(1300, 1);  // a letter each
   std::map<Priority, std::uint64_t> sent;
   for (const Priority priority : both) {
     for (; send(0, 1, priority, sent[priority], bytes) == Status::ok; ++sent[priority]) at(0).progress();
@@ -95,7 +89,7 @@ TEST_P(OfiNodes, LoseNothingOfWhatAPeerLeavesLying) {
 
 /// Its endpoint goes at once, and with it what a provider has not delivered; the peer reads late.
 TEST_P(OfiNodes, LoseNothingWhenTheyLeaveDrained) {
-  const std::vector<std::byte> bytes = some_bytes(200'000);
+  const std::vector<std::byte> bytes = test::patterned(200'000, 1);
   for (std::uint64_t i = 0; i < 100; ++i)
     ASSERT_EQ(send(0, 1, both[i % 2], i,
                    i % 50 < 2 ? std::span<const std::byte>(bytes) : std::span<const std::byte>()),
@@ -117,7 +111,7 @@ TEST_P(OfiNodes, LoseNothingWhenTheyLeaveDrained) {
 
 /// It may be reading long payloads there, which not every provider survives (dies_if_closed_reading).
 TEST_P(OfiNodes, MayEndAfterTheirPeersWereClosed) {
-  const std::vector<std::byte> bytes = some_bytes(1'000'000);
+  const std::vector<std::byte> bytes = test::patterned(1'000'000, 1);
   for (int looks = 0; looks < 40; ++looks) {
     for (int i = 0; i < 4; ++i) static_cast<void>(send(1, 0, Priority::low, 7, bytes));
     for (int i = 0; i < looks; ++i) progress();
@@ -170,7 +164,7 @@ TEST_P(OfiNodes, AnArmedOneWhoseMessageIsRefusedIsWokenToTryAgain) {
 
 /// Credit that comes wakes who was refused.
 TEST_P(OfiNodes, RoomWakesWhoWasRefused) {
-  const std::vector<std::byte> bytes = some_bytes(60'000);
+  const std::vector<std::byte> bytes = test::patterned(60'000, 1);
   while (send(0, 1, Priority::low, 0, bytes) == Status::ok) {
   }
   ASSERT_TRUE(until([&] { return !at(0).has_room(1, Priority::low, bytes.size()) && at(0).arm({}); }));

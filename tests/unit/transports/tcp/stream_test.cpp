@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "support/random.hpp"
+#include "support/patterns.hpp"
 #include "transports/frames/arrivals.hpp"
 #include "transports/frames/window.hpp"
 #include "transports/tcp/frame_reader.hpp"
@@ -78,17 +78,9 @@ class FrameReaders : public testing::Test {
   };
   static constexpr std::byte untouched{0xee};
 
-  static std::vector<std::byte> payload_of(std::uint64_t number, std::size_t bytes) {
-    std::vector<std::byte> all(bytes);
-    for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
-      const std::uint64_t word = test::mix(number, at);
-      std::memcpy(all.data() + at, &word, std::min(sizeof word, bytes - at));
-    }
-    return all;
-  }
   void send(std::uint64_t number, std::size_t most) {
     const std::vector<std::byte> payload =
-        payload_of(number, random_.one_in(3) ? random_.below(200) : random_.below(most + 1));
+        test::patterned(random_.one_in(3) ? random_.below(200) : random_.below(most + 1), number);
     if (number % 3 == 0) {
       places_[number] = {std::vector<std::byte>(payload.size() + 1, untouched), 0,
                          random_.one_in(4) ? 1 + random_.below(4) : ~std::size_t{0}};
@@ -116,7 +108,7 @@ class FrameReaders : public testing::Test {
       return;
     }
     EXPECT_TRUE(place.bytes.empty() || place.bytes.back() == untouched);
-    EXPECT_TRUE(std::ranges::equal(came.payload.bytes(), payload_of(number, came.payload.size()))) << number;
+    EXPECT_TRUE(test::is_patterned(came.payload.data(), came.payload.size(), number)) << number;
     if (is_placed) return;
     Frame frame;
     EXPECT_EQ(read_frame(came.frame, frame).outcome, Read::Outcome::frame);

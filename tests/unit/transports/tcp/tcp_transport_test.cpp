@@ -7,9 +7,7 @@ namespace am::tcp::tcp_transport_test {
 
 class TcpNodes : public Nodes, public testing::WithParamInterface<bool> {
  protected:
-  TcpNodes() : Nodes(4, 4, GetParam()) {
-    for (std::size_t i = 0; i < megabyte_.size(); ++i) megabyte_[i] = static_cast<std::byte>(test::mix(1, i));
-  }
+  TcpNodes() : Nodes(4, 4, GetParam()) {}
 
   /// Of a message to node 1 that carries the megabyte, and is released: where that lies.
   const std::byte* place_of(const Transport::View& view) {
@@ -25,7 +23,7 @@ class TcpNodes : public Nodes, public testing::WithParamInterface<bool> {
   }
   std::string address_of(NodeId node) { return memory_->board().card(node).address; }
 
-  std::vector<std::byte> megabyte_ = std::vector<std::byte>(1'000'000);
+  const std::vector<std::byte> megabyte_ = test::patterned(1'000'000, 1);
 };
 
 TEST_P(TcpNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) { keep_the_order_of_each_link(10'000); }
