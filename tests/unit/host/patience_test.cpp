@@ -5,29 +5,25 @@
 
 #include <climits>
 #include <thread>
-#include <vector>
+
+#include "support/patience.hpp"
 
 namespace am::host::patience_test {
 
 using namespace testing;
 
-constexpr std::uint64_t ms = 1'000'000;
+using test::ms;
+using test::Reports;
 constexpr std::uint64_t hour_ns = 3'600'000 * ms;
 
-Patience patience(std::uint64_t timeout_ns, std::uint64_t report_after_ns,
-                  std::vector<std::string>& reports) {
-  return {timeout_ns, report_after_ns, [&reports](const std::string& text) { reports.push_back(text); }};
-}
-Patience silent(std::uint64_t timeout_ns) { return {timeout_ns, 0, nullptr}; }
-
 TEST(Wait, EndsWhenItsTimeIsOverAndNotBefore) {
-  const Patience little = silent(5 * ms);
+  const Patience little = test::patience(5 * ms);
   const Wait waiting(little);
   while (!waiting.is_over()) std::this_thread::yield();
   EXPECT_GE(waiting.so_far_ns(), 5 * ms);
   EXPECT_THAT(waiting.left_ms(), AllOf(Ge(0), Le(1)));
   EXPECT_THAT(waiting.left_ms(100), AllOf(Ge(0), Le(1)));
-  const Patience much = silent(hour_ns);
+  const Patience much = test::patience(hour_ns);
   EXPECT_FALSE(Wait(much).is_over());
 }
 
@@ -40,8 +36,8 @@ TEST(Wait, HasNoEndWithoutATimeout) {
 }
 
 TEST(Wait, ReportsOnce) {
-  std::vector<std::string> reports;
-  const Patience soon = patience(0, 1, reports);
+  Reports reports;
+  const Patience soon = reports.patience(0);
   Wait waiting(soon);
   while (waiting.so_far_ns() < 1) std::this_thread::yield();
   int asked = 0;
@@ -52,43 +48,42 @@ TEST(Wait, ReportsOnce) {
     });
   }
   EXPECT_EQ(asked, 1);
-  ASSERT_EQ(reports.size(), 1u);
-  EXPECT_THAT(reports[0], MatchesRegex("waits for node 7 to join since [0-9.]+ s"));
+  EXPECT_THAT(reports.texts(), ElementsAre(MatchesRegex("waits for node 7 to join since [0-9.]+ s")));
 }
 
 TEST(Wait, DoesNotReportTooEarlyOrWhereNobodyListens) {
-  std::vector<std::string> reports;
+  Reports reports;
   const auto nobody = [] {
     ADD_FAILURE() << "asked whom it waits for";
     return std::string();
   };
-  const Patience late = patience(0, hour_ns, reports);
+  const Patience late = reports.patience(0, hour_ns);
   Wait(late).remind(nobody);
-  const Patience never = patience(0, 0, reports);
+  const Patience never = reports.patience(0, 0);
   Wait(never).remind(nobody);
   const Patience deaf{.timeout_ns = 0, .report_after_ns = 1, .report = nullptr};
   Wait waiting(deaf);
   while (waiting.so_far_ns() < 1) std::this_thread::yield();
   waiting.remind(nobody);
   EXPECT_EQ(waiting.left_ms(), -1) << "there is no report to wake up for";
-  EXPECT_TRUE(reports.empty());
+  EXPECT_TRUE(reports.texts().empty());
 }
 
 TEST(Wait, LeavesTimeUntilTheReportAndThenUntilTheEnd) {
-  std::vector<std::string> reports;
-  const Patience both = patience(2 * hour_ns, hour_ns, reports);
+  Reports reports;
+  const Patience both = reports.patience(2 * hour_ns, hour_ns);
   EXPECT_THAT(Wait(both).left_ms(), AllOf(Ge(3'000'000), Le(3'600'001))) << "the report";
   EXPECT_EQ(Wait(both).left_ms(50), 50);
-  const Patience reported = patience(2 * hour_ns, 1, reports);
+  const Patience reported = reports.patience(2 * hour_ns);
   Wait waiting(reported);
-  while (reports.empty()) waiting.remind([] { return std::string("somebody"); });
+  while (reports.texts().empty()) waiting.remind([] { return std::string("somebody"); });
   EXPECT_THAT(waiting.left_ms(), AllOf(Ge(3'600'001), Le(7'200'001))) << "the end";
 }
 
 /// Poll takes a negative number for ever, and 0 for not at all: it would spin until the end.
 TEST(Wait, LeavesWhatPollUnderstands) {
   for (const std::uint64_t timeout_ns : {hour_ns * 24 * 365, UINT64_MAX - 1, UINT64_MAX / 2}) {
-    const Patience much = silent(timeout_ns);
+    const Patience much = test::patience(timeout_ns);
     EXPECT_EQ(Wait(much).left_ms(), INT_MAX);
     EXPECT_EQ(Wait(much).left_ms(7), 7);
   }

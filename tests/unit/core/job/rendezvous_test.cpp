@@ -7,23 +7,16 @@
 #include <unistd.h>
 #include <initializer_list>
 #include <latch>
-#include <numeric>
 #include <thread>
 
 #include "support/check.hpp"
+#include "support/patience.hpp"
 #include "support/random.hpp"
 
 namespace am::core::rendezvous_test {
 
-using test::error_of;
+using namespace test;
 using namespace testing;
-
-constexpr std::uint64_t ms = 1'000'000;
-constexpr std::uint64_t long_ns = 60'000 * ms;  // a test that hangs ends
-
-Patience patient(std::uint64_t timeout_ns = long_ns) {
-  return {.timeout_ns = timeout_ns, .report_after_ns = 0, .report = nullptr};
-}
 
 /// A file that can be recognised by what it contains.
 Descriptor marked_file(const std::string& mark) {
@@ -39,19 +32,12 @@ std::string content(const Descriptor& file) {
   return text;
 }
 
-/// All of a job on one host but the server's node.
-std::vector<NodeId> others(NodeId size) {
-  std::vector<NodeId> nodes(size - 1);
-  std::iota(nodes.begin(), nodes.end(), NodeId{1});
-  return nodes;
-}
-
 /// A server that serves on its own thread.
 class Rendezvous : public ::testing::Test {
  protected:
-  void serve(NodeId size, const Patience& patience = patient()) {
-    serving_ = std::thread([this, size, patience] {
-      error_ = error_of([&] { server_.serve(file_.get(), others(size), patience); });
+  void serve(NodeId size, const Patience& limits = patience()) {
+    serving_ = std::thread([this, size, limits] {
+      error_ = error_of([&] { server_.serve(file_.get(), others(size), limits); });
     });
   }
   /// What ended the serving.
@@ -109,7 +95,7 @@ TEST_F(Rendezvous, AWrongKeyIsTurnedAwayAndDisturbsNobody) {
 }
 
 TEST_F(Rendezvous, GarbageAndWhoLeavesAtOnceDisturbNobody) {
-  test::Random random(test::seed());
+  Random random(seed());
   serve(3);
   EXPECT_EQ(fetched(2), "the job");
   std::vector<Descriptor> strangers;
@@ -143,7 +129,7 @@ TEST_F(Rendezvous, WhoStaysSilentHoldsNobodyUp) {
 
 TEST_F(Rendezvous, NamesWhoDidNotComeThoughAStrangerIsSilent) {
   const Descriptor silent = stranger();
-  serve(4, patient(1'500 * ms));
+  serve(4, patience(1'500 * ms));
   const bool in_time = fetched(2) == "the job";  // on a machine that does not stand still
   EXPECT_THAT(served(), AllOf(ContainsRegex(in_time ? "nodes 1 and 3 of 4 did not come within [0-9]+ s"
                                                     : "nodes 1, 2 and 3 of 4 did not come within [0-9]+ s"),
@@ -189,22 +175,22 @@ TEST_F(Rendezvous, FetchingWaitsUntilTheServerIsThere) {
   serve(2);
   const Invitation old = Invitation::make();
   int asked = 0;
-  std::vector<std::string> reports;
+  Reports reports;
   const Descriptor fd = fetch_when_there(
       [&]() -> std::optional<Invitation> {
         ++asked;
         if (asked < 3) return std::nullopt;
         return asked < 6 ? old : invitation_;
       },
-      0, 1, {long_ns, 1, [&](const std::string& text) { reports.push_back(text); }});
+      0, 1, reports.patience(long_ns));
   EXPECT_EQ(content(fd), "the job");
   EXPECT_EQ(asked, 6);
   EXPECT_EQ(served(), "no error");
-  EXPECT_THAT(reports, ElementsAre(HasSubstr("waits for node 0 to join since")));
+  EXPECT_THAT(reports.texts(), ElementsAre(HasSubstr("waits for node 0 to join since")));
 }
 
 TEST(RendezvousFetch, NobodyIsWaitedForLongerThanPatienceLasts) {
-  const Patience little = patient(20 * ms);
+  const Patience little = patience(20 * ms);
   const auto fetch_by = [&](const std::optional<Invitation>& invitation) {
     return error_of([&] { (void)fetch_when_there([&] { return invitation; }, 4, 5, little); });
   };

@@ -6,62 +6,27 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <future>
 #include <latch>
 #include <mutex>
-#include <numeric>
 #include <thread>
 
 #include "host/random_bytes.hpp"
 #include "support/check.hpp"
 #include "support/held_port.hpp"
+#include "support/patience.hpp"
 
 namespace am::tcp {
 
 using test::error_of;
-
-inline constexpr std::uint64_t ms = 1'000'000;
-inline constexpr std::uint64_t long_ns = 60'000 * ms;  // a test that hangs ends
-
-inline Patience patience(std::uint64_t timeout_ns = long_ns) {
-  return {.timeout_ns = timeout_ns, .report_after_ns = 0, .report = nullptr};
-}
-
-/// What somebody waits for, told by reports.
-class Reports {
- public:
-  [[nodiscard]] Patience patience(std::uint64_t timeout_ns = long_ns, std::uint64_t after_ns = 1) {
-    return {timeout_ns, after_ns, [this](const std::string& text) {
-              {
-                const std::lock_guard guard(mutex_);
-                texts_.push_back(text);
-              }
-              if (!told_.test_and_set()) first_.count_down();
-            }};
-  }
-  void wait_for_one() { first_.wait(); }
-  [[nodiscard]] std::vector<std::string> texts() {
-    const std::lock_guard guard(mutex_);
-    return texts_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::string> texts_;
-  std::atomic_flag told_;
-  std::latch first_{1};
-};
-
-/// All but node 0.
-inline std::vector<NodeId> others(NodeId nodes) {
-  std::vector<NodeId> all(nodes - 1);
-  std::iota(all.begin(), all.end(), NodeId{1});
-  return all;
-}
+using test::long_ns;
+using test::ms;
+using test::others;
+using test::patience;
+using test::Reports;
 
 /// Bytes by hand, to node 0. Waits.
 class Raw {
