@@ -135,8 +135,7 @@ const Role beat("beat", [](const Arguments& arguments) {
 });
 
 // FILE: node 0 waits for a message for 750 ms of its job's time.
-const Role wait_for_long("wait_for_long", [](const Arguments& arguments) {
-  am::Node& node = am::start(0, nullptr);
+const Role wait_for_long("wait_for_long", [](am::Node& node, const Arguments& arguments) {
   const am::host::JobHeader& header = node.engine().board().job();
   const std::uint64_t end_ns = am::host::running_ns(header) + 750'000'000;
   while (node.id() == 1 && am::host::running_ns(header) < end_ns) sched_yield();

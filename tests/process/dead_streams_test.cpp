@@ -71,8 +71,7 @@ const Role die_as_writer("die_as_writer", Role::told, [](am::Node& node) {
 });
 
 /// Node 1 splices what node 0 writes to node 2, and leaves, or goes on. Node 2 never comes to the splice, since it dies; or it does later.
-const Role splice_and("splice_and", Role::told, [](const Arguments& arguments) {
-  am::Node& node = am::start(0, nullptr);
+const Role splice_and("splice_and", Role::told, [](am::Node& node, const Arguments& arguments) {
   const bool dies = arguments.at(0) == "die";
   survive(node);
   if (node.id() == 0) {

@@ -30,8 +30,7 @@ void dies(am::Request&) { kill(getpid(), SIGKILL); }
 }
 
 /// The last node dies while node 0 makes no library call any more, after a wait that was longer than its handler thread stays awake.
-const amrun_test::Role lose_a_peer("lose_a_peer", [](const Arguments& arguments) {
-  am::Node& node = am::start(0, nullptr);
+const amrun_test::Role lose_a_peer("lose_a_peer", [](am::Node& node, const Arguments& arguments) {
   node.barrier();
   if (node.id() == 0) {
     const am::Count later = node.count() + 50'000'000;

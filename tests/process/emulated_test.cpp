@@ -158,8 +158,7 @@ TEST(Emulated, UsesTheMemoryOfNodesThatTakeNoPart) {
 }
 
 // Node 0 has four pathways to node 1, which is what a link of an iWarp has; a fifth stream has none until one of these ends. Messages go on.
-const Role open_pathways("pathways", [] {
-  am::Node& node = am::start(0, nullptr);
+const Role open_pathways("pathways", [](am::Node& node) {
   constexpr std::uint64_t most = 4;
   std::vector<am::StreamIn<int>> in;
   std::vector<am::StreamOut<int>> out;

@@ -39,8 +39,7 @@ void begin(am::Reply& reply) { reply.state<Heard>().begun = true; }
 constexpr std::uint64_t last_requests = 50;  // as many as every network has room for
 
 /// Node 1 dies when it has polled after its last requests. Node 0 takes them when it is dead.
-const Role last_words("last_words", [] {
-  am::Node& node = am::start(0, nullptr);
+const Role last_words("last_words", [](am::Node& node) {
   Heard heard;
   node.attach(heard);
   node.on_peer_death([&](am::Node&, am::NodeId) { heard.is_dead = true; });
@@ -75,8 +74,7 @@ struct Told {
 void tell(am::Request& request) { request.state<Told>().other = true; }
 
 /// Node 1 is gone before one of these, or in its middle. The others are told so, there or in a later one; of a death both, before one leaves.
-const Role operations_of_all("operations_of_all", [](const Arguments& arguments) {
-  am::Node& node = am::start(0, nullptr);
+const Role operations_of_all("operations_of_all", [](am::Node& node, const Arguments& arguments) {
   Told told;
   node.attach(told);
   node.on_peer_death([](am::Node&, am::NodeId) {});

@@ -28,8 +28,7 @@ void wait_until_it_left(am::Node& node, am::NodeId peer) {
 }
 
 /// Node 1 exits in the handler of a multicast that it has passed on to nodes 2 and 3.
-const Role exit_in_a_handler("exit_in_a_handler", [] {
-  am::Node& node = am::start(0, nullptr);
+const Role exit_in_a_handler("exit_in_a_handler", [](am::Node& node) {
   Seen seen;
   node.attach(seen);
   if (node.id() == 0) {
@@ -48,8 +47,7 @@ const Role exit_in_a_handler("exit_in_a_handler", [] {
 });
 
 /// Node 0 is ended by another thread than its own, which goes on polling.
-const Role exit_on_another_thread("exit_on_another_thread", [] {
-  am::Node& node = am::start(0, nullptr);
+const Role exit_on_another_thread("exit_on_another_thread", [](am::Node& node) {
   node.barrier();
   if (node.id() == 0) std::thread([] { std::exit(0); }).detach();
   for (;;) node.poll();
@@ -69,8 +67,7 @@ struct PolledLate {
   }
 } polled_late;
 /// A handler ends node 1 while its thread computes, which polls then.
-const Role exit_beside_the_computation("exit_beside_the_computation", [] {
-  am::Node& node = am::start(0, nullptr);
+const Role exit_beside_the_computation("exit_beside_the_computation", [](am::Node& node) {
   node.barrier();
   if (node.id() == 0) {
     while (node.try_request<end_the_program>(1) != am::Status::unreachable) node.poll();
@@ -142,8 +139,7 @@ const Role leave_with_some("leave_with_some", [](const Arguments& exit_code_of_n
 });
 
 /// Node 2 dies, the others survive it, and node 1 leaves with messages.
-const Role leave_with_some_and_a_dead_peer("leave_with_some_and_a_dead_peer", [] {
-  am::Node& node = am::start(0, nullptr);
+const Role leave_with_some_and_a_dead_peer("leave_with_some_and_a_dead_peer", [](am::Node& node) {
   Counted counted;
   node.attach(counted);
   bool told = false;
@@ -156,8 +152,7 @@ const Role leave_with_some_and_a_dead_peer("leave_with_some_and_a_dead_peer", []
 });
 
 /// What libam itself sends is no message of the program: a collective is complete where it returns.
-const Role leave_after_a_collective("leave_after_a_collective", [] {
-  am::Node& node = am::start(0, nullptr);
+const Role leave_after_a_collective("leave_after_a_collective", [](am::Node& node) {
   for (int i = 0; i < 200; ++i) static_cast<void>(am::all_reduce(node, i, std::plus<>()));
 });
 
@@ -215,8 +210,7 @@ struct Late {
     node->barrier();
   }
 } late;
-const Role use_late("use_late", [](const Arguments& arguments) {
-  am::Node& node = am::start(0, nullptr);
+const Role use_late("use_late", [](am::Node& node, const Arguments& arguments) {
   if (node.id() == 0) late.node = &node;
   late.sends = arguments.at(0) == "send";
   node.barrier();

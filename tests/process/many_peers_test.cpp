@@ -23,8 +23,7 @@ struct Seen {
 };
 
 /// All ask all, themselves too, after node 0 has computed for so many seconds.
-const Role ask_all("ask_all", [](const Arguments& arguments) {
-  am::Node& node = am::start(0, nullptr);
+const Role ask_all("ask_all", [](am::Node& node, const Arguments& arguments) {
   Seen seen;
   node.attach(seen);
   node.barrier();

@@ -21,7 +21,7 @@ class Role {
   /// Uncaught errors end it; others are told of as programs do.
   enum Errors : std::uint8_t { uncaught, told };
 
-  /// `does` takes its arguments, or none, or is what a node does, and then leaves.
+  /// `does` takes its arguments, or none, or is what a node does, which may take them, and then leaves.
   template <class F>
   Role(const std::string& name, F does) : Role(name, uncaught, does) {}
   template <class F>
@@ -29,6 +29,8 @@ class Role {
     Function run = [does](const Arguments& arguments) {
       if constexpr (std::is_invocable_v<F, const Arguments&>) {
         return code_of([&] { return does(arguments); });
+      } else if constexpr (std::is_invocable_v<F, am::Node&, const Arguments&>) {
+        return code_of([&] { return does(am::start(0, nullptr), arguments); });
       } else if constexpr (std::is_invocable_v<F, am::Node&>) {
         return code_of([&] { return does(am::start(0, nullptr)); });
       } else {

@@ -78,8 +78,7 @@ const RoleBehindABarrier a_handler_throws_in_a_barrier_that_fails(
       node.barrier();
     });
 /// Node 1 catches what its handler throws, and comes to an end of its own at once.
-const Role another_error_after_a_caught_one("another_error_after_a_caught_one", [] {
-  am::Node& node = am::start(0, nullptr);
+const Role another_error_after_a_caught_one("another_error_after_a_caught_one", [](am::Node& node) {
   try {
     node.barrier();  // node 0 may have left it, and sent
     if (node.id() == 0) node.request<throws>(1);

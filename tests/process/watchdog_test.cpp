@@ -28,8 +28,7 @@ void loops_with_stderr(am::Request&, int) {
 }
 
 /// Node 0 sends node 1 fifty harmless requests, then the one that is named, then three more.
-const amrun_test::Role meet("meet", [](const Arguments& arguments) {
-  am::Node& node = am::start(0, nullptr);
+const amrun_test::Role meet("meet", [](am::Node& node, const Arguments& arguments) {
   const std::string& what = arguments.at(0);
   if (what == "default" && node.id() == 1) {  // before the barrier, in which all that node 0 sends may come
     node.on_default([](am::Incoming&) { for_ever(); });
@@ -71,8 +70,7 @@ const amrun_test::Role meet_as_threads("meet_as_threads", [] {
 
 /// For five seconds one request after the other, with pauses.
 /// Prints for how many milliseconds it did not get on at most, which is the system's doing.
-const amrun_test::Role get_on("get_on", [] {
-  am::Node& node = am::start(0, nullptr);
+const amrun_test::Role get_on("get_on", [](am::Node& node) {
   node.barrier();
   am::Count longest = 0;
   am::Count last = node.count();
@@ -91,8 +89,7 @@ const amrun_test::Role get_on("get_on", [] {
 });
 
 /// Says its pid, and waits for nothing that comes.
-const amrun_test::Role wait_in_vain("wait_in_vain", [] {
-  am::Node& node = am::start(0, nullptr);
+const amrun_test::Role wait_in_vain("wait_in_vain", [](am::Node& node) {
   node.barrier();
   amrun_test::Node::print("pid " + std::to_string(getpid()));
   node.wait_until([] { return false; });
