@@ -50,8 +50,6 @@ struct State {
 };
 void tell(am::Request& request) { ++request.state<State>().told; }
 
-// -- posts --------------------------------------------------------------------------------------------------------------
-
 /// Node 1 stays out of the outer one until the post of node 0 has tried the inner one. Where none is under way a post may begin any.
 TEST_P(InPosts, OneInsideAnotherSaysSoAndDoesTheOtherNoHarm) {
   run<State>(2, [](Node& node, State& state) {
@@ -132,8 +130,6 @@ TEST_P(InPosts, RunInsideBarriersAndCollectives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Contract, InPosts, test::cells_of<InPosts>(), test::name_of);
-
-// -- exceptions ---------------------------------------------------------------------------------------------------------
 
 struct Thrown {
   std::uint64_t number;

@@ -30,8 +30,6 @@ void stray(Node& node, test::Random& random) {
 
 test::Random own_random(const Node& node) { return test::Random(test::mix(test::seed(), node.id() + 1)); }
 
-// -- barrier --------------------------------------------------------------------------------------------------------------
-
 void check_barriers(Node& node, std::uint64_t total) {
   const auto entered = am::allocate_symmetric<std::uint64_t>(node).on(0);
   test::Random random = own_random(node);
@@ -155,8 +153,6 @@ TEST(DeadNode, EndsBarriersAndCollectivesOfTheOthers) {
   };
   test::run_with_killed(4, 3, test::with_state<Ends>(body));
 }
-
-// -- broadcast, reduce, gather --------------------------------------------------------------------------------------------
 
 /// The nodes [first, last], as a value that can only be put together in order.
 struct Interval {

@@ -13,8 +13,6 @@ using Unordered = test::OnEverySubstrate;
 /// For bodies that ask for faults themselves.
 using MixingNetworks = test::OnFaultlessSubstrates;
 
-// -- random loads -----------------------------------------------------------------------------------------------------
-
 /// The numbers of the messages from one node at one priority: each kind has its own.
 struct Came {
   std::uint64_t ordered = 0;
@@ -163,8 +161,6 @@ TEST_P(Unordered, ExactlyOnceAmongOrderedOnesThatKeepTheirOrder) {
   run<Load>(3, [](am::Node& node, const Load& load) { exchange(node, load, Kinds::both, rounds(5'000)); });
 }
 
-// -- from handlers ----------------------------------------------------------------------------------------------------
-
 /// Each ball is answered in all ways that handlers have.
 struct Balls {
   std::uint64_t low = 0;
@@ -211,8 +207,6 @@ TEST_P(Unordered, FromHandlersOfBothLevels) {
   });
 }
 
-// -- full, held -------------------------------------------------------------------------------------------------------
-
 TEST_P(Unordered, AFullNetworkSaysSoAndLosesNothing) {
   run<Load>(2, [](am::Node& node, Load& load) {
     if (node.id() == 0) {
@@ -254,8 +248,6 @@ TEST_P(Unordered, WaitsBehindADraft) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Contract, Unordered, test::cells_of<Unordered>(), test::name_of);
-
-// -- networks that mix them -------------------------------------------------------------------------------------------
 
 std::string seeded(const char* plan) {
   return "seed=" + std::to_string(test::seed() % 1'000'000) + "," + plan;

@@ -96,8 +96,6 @@ TEST(EventOrder, TheOutletRunsWhenNothingElseWaits) {
   });
 }
 
-// -- nesting ----------------------------------------------------------------------------------------------------------
-
 struct Nesting {
   int low_depth = 0;
   int high_depth = 0;
@@ -215,8 +213,6 @@ TEST(Levels, AHandlerOnAnotherThreadIsNotThisThreads) {
   };
   test::run_job<Elsewhere>({test::Nodes::threads, am::Dispatch::thread}, 1, body);
 }
-
-// -- masks and enables --------------------------------------------------------------------------------------------------
 
 /// Closes one gate, lets two messages of each priority and each other kind of event wait before it, polls, and opens it again.
 void hold_back(am::Node& node, Log& log, const std::string& meanwhile, const std::string& after,

@@ -108,8 +108,6 @@ TEST_P(Handlers, EveryKindOfArgument) {
   });
 }
 
-// -- whose they are -------------------------------------------------------------------------------------------------------
-
 /// What a library on top of libam keeps for each node.
 struct Tally : test::Pinned {
   explicit Tally(am::Node& its_node) : node(&its_node) { ++alive; }
@@ -155,8 +153,6 @@ TEST(OwnObject, IsDestroyedWithItsNode) {
     EXPECT_EQ(am::this_node(), nullptr);
   }
 }
-
-// -- what a handler may send --------------------------------------------------------------------------------------------
 
 struct Sends {
   std::uint64_t lows = 0;
@@ -221,8 +217,6 @@ TEST_P(Handlers, TryAnythingAndPostTheRest) {
   });
 }
 
-// -- posts ----------------------------------------------------------------------------------------------------------------
-
 TEST(Posts, RunInOrderInThePollAfterAndNotInsideHandlers) {
   test::run_alone([](am::Node& node) {
     std::string order;
@@ -259,8 +253,6 @@ TEST(Posts, MayWaitPollAndSend) {
     check_equal(sends.lows, 20'000u, "requests");
   });
 }
-
-// -- handlers that throw ------------------------------------------------------------------------------------------------------
 
 struct Thrown : std::runtime_error {
   Thrown() : std::runtime_error("thrown by a handler") {}

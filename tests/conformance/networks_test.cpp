@@ -245,8 +245,6 @@ TEST_P(Networks, AFullNetworkIsEmptiedWhenTheSectionEnds) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Networks, test::cells_of<Networks>(), test::name_of);
 
-// -- what fits where, to the line -------------------------------------------------------------------------------------
-
 // They count what fits into a ring, poll by poll: a network that refuses at random has other numbers.
 using Capacity = test::OnSubstrates<test::Suite{.faults = false, .asynchronous = false}>;
 

@@ -113,8 +113,6 @@ TEST_P(Payloads, SixtyFourMebibytes) {
   });
 }
 
-// -- receivers that take nothing --------------------------------------------------------------------------------------
-
 struct Slow {
   std::uint64_t ready = 0;
   std::uint64_t came = 0;
@@ -179,8 +177,6 @@ TEST_P(Payloads, ForNodesThatTakeNoneKeepNobodyElseWaiting) {
   });
 }
 
-// -- long messages and handlers in each other's way ------------------------------------------------------------------
-
 struct Crossing {
   std::uint64_t longs = 0;
   std::uint64_t replies = 0;
@@ -239,8 +235,6 @@ TEST_P(Payloads, LongSendsAndWaitingRepliesOnOneLink) {
     node.barrier();
   });
 }
-
-// -- more than 4 GiB ---------------------------------------------------------------------------------------------------
 
 struct Stream {
   std::uint64_t messages = 0;

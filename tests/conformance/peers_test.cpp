@@ -195,8 +195,6 @@ TEST_P(Peers, MembersPassOnWhatLiesBehindMuchElse) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Peers, test::cells_of<Peers>(), test::name_of);
 
-// -- death -----------------------------------------------------------------------------------------------------------------
-
 TEST(Death, SurvivorsAreToldAndGoOn) {
   const auto body = [](am::Node& node, const Seen& seen) {
     am::NodeId dead = am::NodeId{99};

@@ -32,8 +32,6 @@ Interval joined(Interval a, Interval b) {
   return {a.first, b.last, a.whole && b.whole && a.last + 1 == b.first};
 }
 
-// -- references and pointers --------------------------------------------------------------------------------------------
-
 TEST_P(SplitCForms, ReferencesCalculate) {
   run_splitc(2, [](Node&) {
     const auto words = spread_array<std::int64_t>(procs(), 4);
@@ -92,8 +90,6 @@ TEST_P(SplitCForms, SpreadPointersReachMembersAndBecomePlainOnes) {
   });
 }
 
-// -- counters -----------------------------------------------------------------------------------------------------------
-
 TEST_P(SplitCForms, PutsHaveACounterOfTheirOwn) {
   run_splitc(2, [](Node&) {
     constexpr std::size_t count = 100;
@@ -121,8 +117,6 @@ TEST_P(SplitCForms, PutsHaveACounterOfTheirOwn) {
     for (std::size_t i = 0; i < count; ++i) check_equal(a.mine()[i], i + 1, "what the other counter counted");
   });
 }
-
-// -- together -----------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitCForms, BitsAreReducedAndScanned) {
   run_splitc(3, [](Node&) {
@@ -170,8 +164,6 @@ TEST_P(SplitCForms, OperationsOfOnesOwnKeepTheNodesOrder) {
     });
   }
 }
-
-// -- bad input ----------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitCForms, RefusesSizesThatOverflow) {
   run_splitc(2, [](Node&) {

@@ -27,8 +27,6 @@ struct Body {
   global_ptr<double> next;
 };
 
-// -- pointers -----------------------------------------------------------------------------------------------------------
-
 TEST_P(SplitC, PlainExpressionsReadAndWrite) {
   run_splitc(2, [](Node&) {
     const auto room = spread_array<std::byte>(procs(), 256);
@@ -162,8 +160,6 @@ TEST_P(SplitC, BlockArraysLieInOrder) {
   });
 }
 
-// -- split phase --------------------------------------------------------------------------------------------------------
-
 // Where handlers run beside the program, or interrupt it, what was gathered goes by itself after a while: a message more for each
 // such while that the phase took, on however busy a machine.
 TEST_P(SplitC, ThousandPutsOrGetsMakeFewMessages) {
@@ -198,8 +194,6 @@ TEST_P(SplitC, ThousandPutsOrGetsMakeFewMessages) {
     for (std::size_t i = 0; i < count; ++i) check_equal(back[i], i, "all of them");
   });
 }
-
-// -- stores -------------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitC, StoresAreCountedWhereTheyArrive) {
   run_splitc(3, [](Node&) {
@@ -297,8 +291,6 @@ TEST_P(SplitC, AllStoreSyncIsCompleteWhenAHandlerThrows) {
   });
 }
 
-// -- bulk ---------------------------------------------------------------------------------------------------------------
-
 TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
   run_splitc(2, [](Node&) {
     constexpr std::size_t most = 100'000;
@@ -364,8 +356,6 @@ TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
     sync();
   });
 }
-
-// -- atomic -------------------------------------------------------------------------------------------------------------
 
 std::int64_t add_here(std::int64_t& value, std::int64_t by) { return std::exchange(value, value + by); }
 void count_down(std::int64_t& value) { --value; }
@@ -459,8 +449,6 @@ TEST_P(SplitC, LocksExcludeEachOther) {
   });
 }
 
-// -- together -----------------------------------------------------------------------------------------------------------
-
 TEST_P(SplitC, ReductionsScansBroadcastAndGather) {
   run_splitc(3, [](Node& node) {
     const int i = my_proc() + 2;  // 2, 3, 4
@@ -544,8 +532,6 @@ TEST_P(SplitC, StandsBesideTheProgramsOwnState) {
   });
 }
 
-// -- bad input ----------------------------------------------------------------------------------------------------------
-
 TEST_P(SplitC, RefusesWhatIsNoPlace) {
   run_splitc(2, [](Node& node) {
     const auto end = static_cast<std::int64_t>(am::segment_bytes(node, right()));
@@ -599,8 +585,6 @@ TEST_P(SplitC, RefusesWhatIsNoPlace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Model, SplitC, test::cells_of<SplitC>(), test::name_of);
-
-// -- death --------------------------------------------------------------------------------------------------------------
 
 /// Node 1 dies while it holds a lock. A node that waits for the lock is told.
 TEST(SplitCDeath, EndsWhatNeedsTheNode) {

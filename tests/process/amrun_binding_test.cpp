@@ -8,8 +8,6 @@ namespace amrun_test::amrun_binding_test {
 using process_test::own_processors;
 using testing::MatchesRegex;
 
-// What nodes do.
-
 const JoinedRole show_cores("show_cores", [](const Node&) {
   const cpu_set_t set = own_processors();
   std::string line = "cores";
@@ -18,8 +16,6 @@ const JoinedRole show_cores("show_cores", [](const Node&) {
   }
   Node::print(line);
 });
-
-// Tests.
 
 TEST(AmrunBinding, BoundNodesHaveACoreEach) {
   const cpu_set_t usable = own_processors();

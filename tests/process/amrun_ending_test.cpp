@@ -7,8 +7,6 @@ namespace amrun_test::amrun_ending_test {
 using am::host::Standing;
 using namespace testing;
 
-// What nodes do.
-
 const JoinedRole succeed("succeed", [](const Node& node) { node.wait_for_all(); });
 
 // The named node does what it is told once all have joined, the others wait for their end.
@@ -103,8 +101,6 @@ const Role leave_a_daemon("leave_a_daemon", [](const Arguments& arguments) {
   node.leave();
   return std::stoi(arguments.at(0));
 });
-
-// Tests.
 
 /// With this exit code, and the line that says of one node how it ended.
 void expect_job_ends(const std::vector<std::string>& arguments, int exit_code, const std::string& line) {

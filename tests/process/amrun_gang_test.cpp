@@ -76,8 +76,6 @@ class Turns {
 
 std::size_t number(const std::string& text) { return std::stoul(text); }
 
-// What nodes do.
-
 // FILE JOB JOBS: until each job has seen so many turns of others, this node and what it has started: a thread, and a daemon in a
 // session of its own, which always has a child.
 const Role take_turns("take_turns", [](const Arguments& arguments) {
@@ -164,8 +162,6 @@ const Role keep_a_child_stopped("keep_a_child_stopped", [](const Arguments& argu
 });
 
 const JoinedRole wait_for_input("wait_for_input", [](const Node&) { (void)std::getchar(); });
-
-// Tests.
 
 /// 'R', 'S', 'T' and so on.
 char state_of(pid_t process) {

@@ -10,8 +10,6 @@ namespace process_test::amrun_hosts_test {
 
 using namespace testing;
 
-// -- the node -----------------------------------------------------------------------------------------------------------------
-
 struct State {
   int dead = 0;
   am::NodeId ready = 0;
@@ -167,8 +165,6 @@ const Role run_survivor("amrun_hosts_survivor", [](const Arguments& arguments) {
   node.wait_until([&] { return state.dead == expected; });
   return 0;
 });
-
-// -- the tests ----------------------------------------------------------------------------------------------------------------
 
 /// Enters a host where it has a clock of its own, 1000 s ahead: so it is taken for another machine.
 class OtherMachines {

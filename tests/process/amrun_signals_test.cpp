@@ -6,8 +6,6 @@ namespace amrun_test::amrun_signals_test {
 
 using namespace testing;
 
-// What nodes do.
-
 // Names each signal that comes; leaves in good order after SIGTERM, unless it is to stay.
 const Role name_signals("name_signals", [](const Arguments& arguments) {
   const Node node;
@@ -24,8 +22,6 @@ const Role name_signals("name_signals", [](const Arguments& arguments) {
   }
   node.leave();
 });
-
-// Tests.
 
 TEST(AmrunSignals, ArePassedOn) {
   Amrun amrun(job({"-n", "3"}, {"name_signals"}));

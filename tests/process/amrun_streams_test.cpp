@@ -7,8 +7,6 @@ namespace amrun_test::amrun_streams_test {
 
 using namespace testing;
 
-// What nodes do.
-
 const JoinedRole read_input("read_input", [](const Node& node) {
   std::string text;
   char buffer[256];
@@ -116,8 +114,6 @@ const JoinedRole show_limits_and_signals("show_limits_and_signals", [](const Nod
   Node::print("files " + std::to_string(sysconf(_SC_OPEN_MAX)) + " blocked " + std::to_string(blocked) +
               " pipe " + (pipe.sa_handler == SIG_DFL ? "default" : "changed"));
 });
-
-// Tests.
 
 // What the shell or ctest left open.
 void close_inherited() { closefrom(3); }

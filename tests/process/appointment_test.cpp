@@ -11,8 +11,6 @@ namespace process_test::appointment_test {
 
 using namespace testing;
 
-// -- the node -----------------------------------------------------------------------------------------------------------------
-
 void say(const char* text) {
   std::printf("%s\n", text);
   std::fflush(stdout);
@@ -54,8 +52,6 @@ const Role run_node("appointment", Role::told, [](const Arguments& arguments) {
   node.barrier();
   scenarios.at(arguments.at(0))(node);
 });
-
-// -- what jobs are started with -----------------------------------------------------------------------------------------------
 
 class Key {
  public:
@@ -172,8 +168,6 @@ class Appointments : public testing::Test {
   std::string address_ = "127.0.0.1:" + std::to_string(port_.number());
 };
 
-// -- on this host -------------------------------------------------------------------------------------------------------------
-
 using OnOneHost = Appointments;
 
 TEST_F(OnOneHost, RunTheSameAsUnderAmrun) { expect_the_same_as_amrun(a_few_examples()); }
@@ -276,8 +270,6 @@ TEST_F(OnOneHost, AmrunIsAskedFirst) {
   const Outcome outcome = expect_end(run({amrun, "-n", "2", hello[0]}, {{place(1, 4)}}), 0);
   expect_greetings(outcome, 2);
 }
-
-// -- on several hosts ---------------------------------------------------------------------------------------------------------
 
 class OnTwoHosts : public Appointments {
  protected:

@@ -13,8 +13,6 @@ using amrun_test::Arguments;
 using process_test::first_of;
 using process_test::own_processors;
 
-// -- what nodes do ------------------------------------------------------------------------------------------------------
-
 void dies(am::Request&) { kill(getpid(), SIGKILL); }
 
 /// Two threads, so that malloc locks.
@@ -73,8 +71,6 @@ const amrun_test::Role run_beside("run_beside", [] {
   while (!said) {  // no library call
   }
 });
-
-// -- the tests ------------------------------------------------------------------------------------------------------------
 
 TEST(DispatchSurroundings, AHandlerThreadNoticesADeathThoughItsNodeHadWaited) {
   expect_noticed("2", "thread", "computes");

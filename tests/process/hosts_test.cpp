@@ -210,8 +210,6 @@ TEST(HostsOverTcp, ADeathThatASendFindsIsToldOfLater) {
   });
 }
 
-// -- nodes that are not what they should be -----------------------------------------------------------------------------
-
 /// Sends what no node of this library sends.
 void send_raw(Node& node, NodeId to, am::Priority priority, am::impl::Header header, std::uint32_t origin) {
   am::Transport& network = node.engine().network();

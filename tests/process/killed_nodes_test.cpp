@@ -13,8 +13,6 @@ namespace amrun_test::killed_nodes_test {
 
 using testing::MatchesRegex;
 
-// The node.
-
 int traffic(const Arguments& arguments) try {
   const Plan plan(arguments);
   if (plan.how == "before_joining" && std::to_string(plan.victim) == std::getenv("AM_RANK")) die();
@@ -96,8 +94,6 @@ const Role operations_of_all("operations_of_all", [](am::Node& node, const Argum
     return 1;
   }
 });
-
-// The test.
 
 struct Round {
   Round(int number, bool goes_on) : survives(goes_on) {

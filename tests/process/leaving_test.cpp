@@ -6,8 +6,6 @@
 
 namespace process_test::leaving_test {
 
-// -- what nodes do ------------------------------------------------------------------------------------------------------
-
 struct Seen {
   int multicasts = 0;
   int answers = 0;
@@ -215,8 +213,6 @@ const Role use_late("use_late", [](am::Node& node, const Arguments& arguments) {
   late.sends = arguments.at(0) == "send";
   node.barrier();
 });
-
-// -- tests --------------------------------------------------------------------------------------------------------------
 
 Outcome run_job(int nodes, const std::string& role, const std::vector<std::string>& environment = {},
                 const std::string& argument = "") {

@@ -9,8 +9,6 @@ namespace process_test::many_peers_test {
 
 using namespace testing;
 
-// -- what nodes do ------------------------------------------------------------------------------------------------------------
-
 struct Seen {
   am::NodeId asked = 0;
   am::NodeId answers = 0;
@@ -34,8 +32,6 @@ const Role ask_all("ask_all", [](am::Node& node, const Arguments& arguments) {
   node.wait_until([&] { return seen.asked == node.size() && seen.answers == node.size(); });
   node.barrier();
 });
-
-// -- tests --------------------------------------------------------------------------------------------------------------------
 
 std::vector<std::string> job(am::NodeId nodes, const char* seconds) {
   return {amrun, "-n", std::to_string(nodes), "--bind", "none", this_program(), "--node", "ask_all", seconds};

@@ -9,8 +9,6 @@ namespace process_test::several_hosts_test {
 using namespace testing;
 using namespace std::chrono_literals;
 
-// -- the node -----------------------------------------------------------------------------------------------------------------
-
 struct Seen {
   int came = 0;
   bool in_order = true;
@@ -107,8 +105,6 @@ const Role run_node("several_hosts", [](const Arguments& arguments) {
   node.barrier();
   scenarios.at(scenario)(node, seen, argument);
 });
-
-// -- the tests ----------------------------------------------------------------------------------------------------------------
 
 class SeveralHosts : public testing::Test {
  protected:

@@ -238,8 +238,6 @@ TEST(StartErrors, SmallFiles) {
                   "size the job's shared memory", "ulimit -f unlimited");
 }
 
-// -- poor surroundings ----------------------------------------------------------------------------------------------------------
-
 void replace_dev_shm(unsigned long flags, const char* options) { replace("/dev/shm", flags, options); }
 
 /// Programs that an ordinary user can reach, wherever the build tree is.

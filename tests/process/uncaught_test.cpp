@@ -10,8 +10,6 @@ namespace process_test::uncaught_test {
 
 using namespace testing;
 
-// -- what nodes do ------------------------------------------------------------------------------------------------------
-
 void nothing(am::Request&) {}
 void throws(am::Request&) { throw std::runtime_error("too\nbad"); }
 void throws_a_number(am::Reply&) { throw 7; }
@@ -118,8 +116,6 @@ const Role throw_after_a_job_of_threads("throw_after_a_job_of_threads", [] {
   am::run_threads(1, [](am::Node&) {});
   throw std::runtime_error("none of libam's business");
 });
-
-// -- tests --------------------------------------------------------------------------------------------------------------
 
 Outcome alone(const std::string& role, const std::vector<std::string>& environment = {}) {
   return run({this_program(), "--node", role}, {environment});

@@ -11,8 +11,6 @@ using amrun_test::Arguments;
 using amrun_test::job;
 using testing::HasSubstr;
 
-// -- what nodes do ------------------------------------------------------------------------------------------------------
-
 [[noreturn]] void for_ever() {
   for (;;) sched_yield();
 }
@@ -94,8 +92,6 @@ const amrun_test::Role wait_in_vain("wait_in_vain", [](am::Node& node) {
   amrun_test::Node::print("pid " + std::to_string(getpid()));
   node.wait_until([] { return false; });
 });
-
-// -- the tests ------------------------------------------------------------------------------------------------------------
 
 /// A job that hangs says all of this, and is ended.
 void expect_complaints(const std::vector<std::string>& command, const std::vector<std::string>& texts,

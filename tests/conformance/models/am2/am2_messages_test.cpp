@@ -67,8 +67,6 @@ TEST_P(Am2Messages, RangesOfOnesOwnSegmentMayOverlap) {
   });
 }
 
-// -- to oneself: within the call
-
 void replies_and_looks(void* token, int number) {
   ok(AM_Reply2(token, 31, 1, 2), "AM_Reply2");
   seen.wrong += seen.replies == number ? 0 : 1;  // when AM_Reply2 returns
@@ -88,8 +86,6 @@ TEST_P(Am2Messages, ToOneselfRunWithinTheCallAndSoDoTheirReplies) {
     }
   });
 }
-
-// -- tokens
 
 thread_local std::vector<int> statuses;
 void asks_its_token(void* token) {
@@ -144,8 +140,6 @@ TEST_P(Am2Messages, OneReplyToARequestAndNothingElseFromAHandler) {
     }
   });
 }
-
-// -- bundles
 
 TEST_P(Am2Messages, ABundleThatIsNotPolledRunsNothing) {
   run(1, [](am::Node&) {
@@ -204,8 +198,6 @@ TEST_P(Am2Messages, RequestsPoll) {
     }
   });
 }
-
-// -- much of everything
 
 thread_local std::vector<int> next_of;
 void counts_in_order(void* token, long from, long number, long replies) {
@@ -286,8 +278,6 @@ TEST_P(Am2Messages, AllGather) {
     }
   });
 }
-// -- what AMMPI and AMUDP have besides
-
 thread_local int before_and_after;
 void looks_before(amx_category_t category, int is_request, int handler, void* /*token*/, void* buffer,
                   unsigned long nbytes, int count, unsigned* words) {

@@ -149,8 +149,6 @@ TEST_P(Am2Refused, AReplyToAFreedEndpointComesBack) {
   });
 }
 
-// -- replies, which come back to the node that sent them
-
 enum : handler_t { asks_short = 1, asks_medium, asks_bulk, asks_bulk_for_no_handler, counts, unset = 99 };
 
 char bytes[50];

@@ -358,8 +358,6 @@ TEST_P(Am2LeavingInTrouble, EndsABarrierOfTheOthers) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2LeavingInTrouble, test::cells_of<Am2LeavingInTrouble>(), test::name_of);
 
-// -- death ------------------------------------------------------------------------------------------------------------------
-
 /// Node 1 dies when it was sent a request, which it does not run.
 void survive(const std::function<void(const Job&)>& needs_node_1) {
   survive_node_1([&](am::Node&) {

@@ -9,8 +9,6 @@ namespace cmam_transfers_test {
 using namespace test;
 using CmamTransfers = test::OnCmam<test::OnEverySubstrate>;
 
-// -- segments ---------------------------------------------------------------------------------------------------------------------
-
 /// A segment or a port.
 void segment_is(int number) {
   mine().segment = number;
@@ -154,8 +152,6 @@ TEST_P(CmamTransfers, ATransferToItselfMayOverlap) {
     check_copies(sizes_of_copies, copy, "a transfer");
   });
 }
-
-// -- receive ports ----------------------------------------------------------------------------------------------------------------
 
 void port_is_full(int port, void* argument) {
   mine().info = argument;

@@ -422,8 +422,6 @@ TEST_P(Gam, ReplyXferFromAStoresHandler) {
   });
 }
 
-// -- a barrier, and what was sent before it
-
 void counts_store(vnn_t /*from*/, void* /*address*/, int /*nbytes*/, void* /*argument*/) { ++seen.requests; }
 
 // In LAM and TCPAM a barrier's messages follow the others on their channels.
@@ -449,8 +447,6 @@ TEST_P(Gam, ABarrierComesBehindWhatWasSent) {
   });
 }
 
-// -- libam's own calls beside GAM's
-
 void native(am::Request& request) { request.node().state<int>() += 1; }
 
 TEST_P(Gam, NativeCallsGoOnBesideIt) {
@@ -468,8 +464,6 @@ TEST_P(Gam, NativeCallsGoOnBesideIt) {
     ok(gam_barrier(), "gam_barrier");
   });
 }
-
-// -- where calls are refused
 
 void tries_everything(vnn_t from, volatile int* flag) {
   seen.answers = {gam_request_0(from, replied), gam_wait(flag, 0), gam_barrier(),

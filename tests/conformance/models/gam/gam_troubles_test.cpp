@@ -91,8 +91,6 @@ TEST(GamStart, SaysThatTheJobCannotBeJoined) {
   check_equal(gam_errno(), GAM_ESTART, "why");
 }
 
-// -- what ends the node
-
 class GamDeathTest : public testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

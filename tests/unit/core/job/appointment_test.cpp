@@ -30,8 +30,6 @@ std::string with_place(const std::string& rank, const std::string& size) {
   return "address=a:1,rank=" + rank + ",size=" + size + ",key=/k";
 }
 
-// -- the text -----------------------------------------------------------------------------------------------------------------
-
 TEST(Appointment, IsReadInAnyOrder) {
   for (const std::string text : {"address=a.cluster:7000,rank=1,size=4,key=/run/job/key",
                                  "key=/run/job/key,size=4,rank=1,address=a.cluster:7000",
@@ -122,8 +120,6 @@ TEST(Appointment, TakesKeyFilesAsTheyAreNamed) {
   for (const std::string file : {"/a=b", "key", "/with space", "/size:4"})
     EXPECT_EQ(parse_appointment("address=a:1,rank=0,size=2,key=" + file).key_file, file);
 }
-
-// -- the key file -------------------------------------------------------------------------------------------------------------
 
 class KeyFile : public testing::Test {
  protected:

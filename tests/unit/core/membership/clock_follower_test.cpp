@@ -136,8 +136,6 @@ TEST_F(ClocksOfTwoHosts, AClockThatHasStoodStillIsFollowedAnew) {
   EXPECT_LE(difference(), millisecond);
 }
 
-// -- the line -----------------------------------------------------------------------------------------------------------------
-
 TEST(CountLine, NeverGoesBackFromOneNanosecondToTheNext) {
   for (const host::ClockRate rate : {-host::largest_drift, host::ClockRate{-1}, host::largest_drift}) {
     for (const host::ClockRate catch_up :

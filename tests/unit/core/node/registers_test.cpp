@@ -269,8 +269,6 @@ TEST_F(RegistersTest, ALowHandlerSavesNicondIntoOnicond) {
   check_equal(t1_.nistat() & nistat::nicond, nistat::nicond, "the computation's did not");
 }
 
-// -- the low half -------------------------------------------------------------------------------------------------------
-
 TEST_F(RegistersTest, TheLowHalfDescribesTheMessage) {
   for (const auto& [payload, vlen] : std::vector<std::pair<std::size_t, std::uint32_t>>{
            {0, 0}, {1, 1}, {8, 1}, {9, 2}, {504, 63}, {505, 63}, {5000, 63}}) {
@@ -322,8 +320,6 @@ TEST_F(RegistersTest, TheDefaultHandlerSeesWhatItReplaces) {
   run(send_high);
   check_equal(seen_.inh.size(), 3u, "no default handler any more");
 }
-
-// -- timec --------------------------------------------------------------------------------------------------------------
 
 TEST_F(RegistersTest, TimecSetsTpAndRunsTimehOnce) {
   int timelets = 0;

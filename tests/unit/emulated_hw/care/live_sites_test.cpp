@@ -303,8 +303,6 @@ TEST(CareLiveSites, KeepAllUnderManyCarriers) {
   }
 }
 
-// -- carriers that are stopped or killed -------------------------------------------------------------------------------------
-
 /// Lists whose ways part, messages in no order, and some that wait, on each substrate.
 template <bool is_cube>
 struct Scene {

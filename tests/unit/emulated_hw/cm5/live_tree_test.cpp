@@ -194,8 +194,6 @@ TEST(Cm5LiveTree, KeepsAllUnderManyCarriersWhileItIsSwapped) {
   }
 }
 
-// -- carriers that are stopped or killed -------------------------------------------------------------------------------------
-
 /// What a network is in, in which carriers are stopped.
 enum class Is : std::uint8_t { thawed, frozen, just_thawed };
 constexpr std::array all_states{Is::thawed, Is::frozen, Is::just_thawed};

@@ -80,8 +80,6 @@ TEST(IwarpLiveTorus, KeepsAllUnderManyCarriers) {
   }
 }
 
-// -- carriers that are stopped or killed ----------------------------------------------------------------------------------
-
 constexpr kit::Requests every_input = kit::request(live_channels) - 1;
 
 /// Messages round a ring, some of them over its edge; more between two nodes than a channel holds.
@@ -117,8 +115,6 @@ TEST(IwarpLiveTorusStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
 TEST(IwarpLiveTorusStops, AnyOrderOfThreeCarriersIsAsGood) {
   ::test::any_order_is_as_good<Scene>({0, 1, 3}, 100);
 }
-
-// -- the reservation pool -------------------------------------------------------------------------------------------------
 
 /// All or none; what a node that is gone has had is free. 3.2.2: who has all channels of a link starves other pathways, not messages.
 TEST(IwarpLiveTorus, ReservesAChannelOfEachLinkOrNone) {

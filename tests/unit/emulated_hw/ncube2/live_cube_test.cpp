@@ -147,8 +147,6 @@ TEST(LiveCube, KeepsAllUnderManyCarriers) {
   }
 }
 
-// -- carriers that are stopped or killed -------------------------------------------------------------------------------------
-
 constexpr Requests every_engine = ((Requests{1} << (live_channels - engines)) - 1) << engines;
 
 std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, Requests inputs = every_engine,

@@ -60,8 +60,6 @@ using T1InterfaceRegisters = T1Interface;
 using T1InterfaceSends = T1Interface;
 using T1InterfaceEvents = T1Interface;
 
-// -- A.2: registers ---------------------------------------------------------------------------------------------------
-
 // A.2, Table 1: numbers, and what can be written.
 TEST_F(T1InterfaceRegisters, AreThoseOfTheTable) {
   for (const Register which :
@@ -155,8 +153,6 @@ TEST(T1InterfaceOfAnyNode, HasElevenBitsOfName) {
   EXPECT_EQ(NetworkInterface(0x12345).cfc2(Register::niid), 0x345u);
 }
 
-// -- A.6, A.8.3: sends ------------------------------------------------------------------------------------------------
-
 // A.6, A.8.3: each length of each of the eight, and what of them arrives.
 TEST_F(T1InterfaceSends, CarryTheFirstWordsOfTheVisibleSetAndTheVector) {
   Vector vd;
@@ -230,8 +226,6 @@ TEST_F(T1InterfaceSends, RefuseWhatIsNoInstruction) {
   EXPECT_THROW(ni_.send({.vector = true}, 1, handler, {}, 33), InvalidInstruction);
   EXPECT_TRUE(has(nistat::lpa | nistat::hpa | nistat::nicond));
 }
-
-// -- A.9, A.7: events and HRET ----------------------------------------------------------------------------------------
 
 // A.9.1: what happens when a low message begins; A.7: what when it ends.
 TEST_F(T1InterfaceEvents, LowMessageAndItsReturn) {

@@ -17,8 +17,6 @@ using testing::HasSubstr;
 
 constexpr Priority both[] = {Priority::low, Priority::high};
 
-// -- the plan -----------------------------------------------------------------------------------------------------------
-
 TEST(FaultPlan, ReadsEveryPart) {
   const Plan plan = parse_plan("seed=18446744073709551615,refuse=0.1,delay=1,reorder=0.25,kill=3@1000");
   EXPECT_EQ(plan.seed, UINT64_MAX);
@@ -95,8 +93,6 @@ Transport::View receive_in_time(FaultyTransport& faulty, Priority priority) {
   ADD_FAILURE() << "it is held back for too long";
   return {};
 }
-
-// -- refuse -------------------------------------------------------------------------------------------------------------
 
 /// All that can be.
 class Refuse : public testing::Test, protected Faults {
@@ -210,8 +206,6 @@ TEST_F(Refuse, NobodySleepsRightAfterIt) {
   EXPECT_TRUE(faulty.arm({}));
 }
 
-// -- delay --------------------------------------------------------------------------------------------------------------
-
 /// Receives everything and checks order per source and priority. What came, in the order in which it came.
 std::vector<std::uint64_t> receive_all(FaultyTransport& faulty, std::size_t expected) {
   std::vector<std::uint64_t> came;
@@ -309,8 +303,6 @@ TEST_F(Delay, OfOneLaneIsNotThatOfAnother) {
   check_lanes({Priority::low, 0}, {Priority::low, 2});  // lanes as emulated networks have them
   check_lanes({Priority::high, 1}, {Priority::high, 3});
 }
-
-// -- reorder ------------------------------------------------------------------------------------------------------------
 
 /// Node 1, whose packets to itself come by a network with faults.
 class Reorder : public testing::Test, protected Faults {
@@ -459,8 +451,6 @@ TEST_P(ReorderSome, HappensAsOftenAsAsked) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ReorderSome, testing::Values(0, 0.2));
-
-// -- kill ---------------------------------------------------------------------------------------------------------------
 
 /// Sends forever as node `self`.
 void send_for_ever(NodeId self, std::uint64_t commits) {

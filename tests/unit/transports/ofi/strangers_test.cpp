@@ -475,8 +475,6 @@ TEST_P(Strangers, ANodeWithoutAnAddressIsLostInWords) {
   }
 }
 
-// -- who belongs to the job, and is broken -----------------------------------------------------------------------------------
-
 /// What a proven peer says that cannot be, one way after the other.
 TEST_P(Strangers, BrokenOnesAreCutOffAndLost) {
   Frame elsewhere = message(1);

@@ -10,8 +10,6 @@ namespace am::tcp::meeting_strangers_test {
 
 using namespace testing;
 
-// -- who comes again ----------------------------------------------------------------------------------------------------------
-
 /// One that ended is late again, although its text has been here.
 TEST_F(Meeting, WhoEndsAndStaysAwayIsMissing) {
   hold_meeting(3, patience(1'500 * ms));
@@ -105,8 +103,6 @@ TEST_P(CountedOtherwise, ARankThatTheJobDoesNotHaveEndsIt) {
   EXPECT_THAT(one.get(), HasSubstr("ended"));
   EXPECT_THAT(lost.get(), HasSubstr("its job has no such node"));
 }
-
-// -- who does not come, or goes -----------------------------------------------------------------------------------------------
 
 TEST_F(Meeting, ANameThatNobodyKnowsIsTriedUntilTheEnd) {
   place_.host = std::string(70, 'a');  // longer than a name can be: no name server is asked
@@ -211,8 +207,6 @@ TEST_F(Meeting, AnAnswerThatIsNotTakenIsAnError) {
               HasSubstr("node 1 has ended, or does not answer"));
 }
 
-// -- who is not of the job ----------------------------------------------------------------------------------------------------
-
 /// Who begins well and stops in the middle of the handshake, at each place.
 TEST_F(Meeting, HalfAHandshakeDisturbsNobody) {
   hold_meeting(2);
@@ -239,8 +233,6 @@ TEST_F(Meeting, TheDoorIsShutWhenAllHaveCome) {
   EXPECT_THAT(come(1, "me, too", patience(100 * ms)), HasSubstr("takes no connection since"));
   expect_answer_gets_to(1, one);
 }
-
-// -- who is of the job, and broken --------------------------------------------------------------------------------------------
 
 /// What a member says that nobody can.
 struct Nonsense {

@@ -188,8 +188,6 @@ TEST_F(AtTheDoor, OfWordsThatNobodyReadsTheLastIsKept) {
   EXPECT_LT(came, all);
 }
 
-// -- who belongs to the job, and is broken -----------------------------------------------------------------------------------
-
 /// What a node of the job says that cannot be.
 struct Nonsense {
   const char* name;

@@ -24,8 +24,6 @@ Array random_bytes(test::Random& random) {
   return bytes;
 }
 
-// -- HMAC-SHA-256, against the test cases of RFC 4231 ------------------------------------------------------------------------
-
 Bytes bytes(std::string_view text) {
   const auto all = std::as_bytes(std::span(text));
   return {all.begin(), all.end()};
@@ -65,8 +63,6 @@ TEST(Crypto, MakesTheDigestsOfRfc4231) {
     EXPECT_EQ(hex(*digest), one.digest);
   }
 }
-
-// -- the handshake -----------------------------------------------------------------------------------------------------------
 
 class HandshakeTest : public testing::Test {
  protected:

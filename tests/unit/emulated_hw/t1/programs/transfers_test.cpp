@@ -33,8 +33,6 @@ struct Nodes {
   Transfer transfer{machine, memories};
 };
 
-// -- Split-C --------------------------------------------------------------------------------------------------------------
-
 // 2.2.1: "Processor A returns to computation immediately."
 TEST(T1SplitC, PutReturnsBeforeTheValueIsThere) {
   Nodes<SplitC> nodes;
@@ -110,8 +108,6 @@ TEST(T1SplitC, APutOutsideTheMemoryEndsTheSimulation) {
   EXPECT_THAT([&] { nodes.machine.run_until([] { return false; }); },
               testing::ThrowsMessage<Exception>("node 1: address error: no memory of 1 words at word 512"));
 }
-
-// -- blocks, and handlers in hardware -------------------------------------------------------------------------------------
 
 template <class Transfer>
 void expect_block_to_move(Word words) {
