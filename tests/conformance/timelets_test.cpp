@@ -45,22 +45,6 @@ TEST_P(Timelets, InOrderOfTheirTimesAndThenOfAsking) {
   });
 }
 
-TEST_P(Timelets, ACancelledOneDoesNotRun) {
-  run(1, [](am::Node& node) {
-    std::vector<int> ran;
-    std::vector<am::TimeletId> ids;
-    const am::Count when = node.count() + millisecond;
-    for (int i = 0; i < 10; ++i)
-      ids.push_back(node.on_timelet(when, [&ran, i](am::LowEvent&) { ran.push_back(i); }));
-    for (int i = 0; i < 10; i += 2)
-      check(node.cancel_timelet(ids[static_cast<std::size_t>(i)]), "it was waiting");
-    check(!node.cancel_timelet(ids[0]), "it was cancelled before");
-    node.wait_until([&] { return ran.size() == 5; });
-    check(ran == std::vector<int>({1, 3, 5, 7, 9}), "the wrong timelets were cancelled");
-    check(!node.cancel_timelet(ids[1]), "it has run");
-  });
-}
-
 TEST_P(Timelets, MayAskForOthersAndCancelThem) {
   run(1, [](am::Node& node) {
     int ran = 0;
@@ -74,20 +58,6 @@ TEST_P(Timelets, MayAskForOthersAndCancelThem) {
     node.on_timelet(node.count(), again);
     node.wait_until([&] { return ran == 1000; });
     check(!cancelled_ran, "a cancelled timelet ran");
-  });
-}
-
-TEST_P(Timelets, AMaskedOneWaits) {
-  run(1, [](am::Node& node) {
-    int ran = 0;
-    node.enable_event(am::Event::timelet, false);
-    node.on_timelet(node.count(), [&](am::LowEvent&) { ++ran; });
-    const am::Count later = node.count() + 2 * millisecond;
-    node.wait_until([&] { return node.count() > later; });
-    check_equal(ran, 0, "runs while masked");
-    node.enable_event(am::Event::timelet, true);
-    node.wait_until([&] { return ran != 0; });
-    check_equal(ran, 1, "runs afterwards");
   });
 }
 

@@ -56,17 +56,6 @@ TEST(EventState, EventsRunWhereTheReportSays) {
   }
 }
 
-/// A.2.6: each mask gates its own event and no other.
-TEST(EventState, AMaskGatesItsOwnEvent) {
-  for (const Event masked : events) {
-    EventState state;
-    state.mask(masked, false);
-    for (const Event event : events) EXPECT_EQ(state.may_run(event), event != masked);
-    state.mask(masked, true);
-    EXPECT_EQ(state.masks, 0b1111);
-  }
-}
-
 /// A.10, "Initialization of Event Set Registers": EE 1 LPEE 1 normal; 1 0 low; 0 1 and 0 0 high.
 TEST(EventState, TheEnablesShowTheLevel) {
   EventState state;
