@@ -18,15 +18,6 @@ using GlobalMemory = test::OnEveryNetwork;
 NodeId right_of(const Node& node) { return (node.id() + 1) % node.size(); }
 NodeId left_of(const Node& node) { return (node.id() + node.size() - 1) % node.size(); }
 
-/// Waits for what a put changes, which wakes nobody who sleeps.
-template <class P>
-void poll_until(Node& node, P pred) {
-  while (!pred()) {
-    node.poll();
-    std::this_thread::yield();
-  }
-}
-
 /// What node `writer` put into this node's `part`; the bytes around it untouched.
 void check_part(Node& node, GlobalPtr<std::byte> part, std::size_t bytes, NodeId writer) {
   std::vector<std::byte> got(bytes + 2);
@@ -171,7 +162,7 @@ TEST_P(GlobalMemory, ChangesAWordInOneStep) {
     const std::uint64_t turns = rounds(1'000);
     const std::uint32_t own = node.id() + 1;
     for (std::uint64_t i = 0; i < turns; ++i) {
-      poll_until(node, [&] { return am::compare_swap(node, lock, 0, own) == 0; });
+      while (am::compare_swap(node, lock, 0, own) != 0) poll_or_yield(node);
       am::put(node, guarded, am::get(node, guarded) + 1);
       check_equal(am::compare_swap(node, lock, own, 0), own, "the holder of the lock");
     }
@@ -381,12 +372,11 @@ TEST_P(GlobalMemory, ShowsPutsInOrderToWhoGetsALaterWord) {
     const auto seen = am::allocate_symmetric<std::uint64_t>(node).on(1);
     for (std::uint64_t i = 1; i <= rounds(2'000); ++i) {
       const std::uint64_t both_halves = i << 32 | i;
-      const auto wait_for = [&](GlobalPtr<std::uint64_t> word) {
-        poll_until(node, [&] {
-          const std::uint64_t got = am::get(node, word);
+      const auto wait_for = [&](GlobalPtr<std::uint64_t> word) {  // a put wakes nobody who sleeps
+        for (std::uint64_t got = 0; got != both_halves; poll_or_yield(node)) {
+          got = am::get(node, word);
           check_equal(got >> 32, got & 0xffff'ffff, "both halves");
-          return got == both_halves;
-        });
+        }
       };
       if (node.id() == 0) {
         am::put(node, data, std::vector<std::uint64_t>(64, i));

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using trust::Handshake;
 
 /// One end of a network of libfabric whose letters the test writes: a stranger, or a node of the job that is broken.
-class Player {
+class Player : test::Pinned {
  public:
   Player(const Library& library, const std::string& provider)
       : endpoint_(library, choose(library, {.provider = provider, .interfaces = {}})) {
@@ -29,8 +29,6 @@ class Player {
     endpoint_.let_in([](const tcp::Address&) { return true; });
   }
   ~Player() { endpoint_.close(); }
-  Player(const Player&) = delete;
-  Player& operator=(const Player&) = delete;
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
   /// Its address is what a card says.
