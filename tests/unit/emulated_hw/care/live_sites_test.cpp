@@ -165,9 +165,7 @@ TEST(CareLiveSites, HaveAFewListsUnderWay) {
     return net.count(1, 0, Counted::low) == counts[{1, 0, Counted::low}] &&
            net.count(0, 0, Counted::low) == counts[{0, 0, Counted::low}];
   };
-  Steps::One one([&](Steps::One& its) {
-    LiveSites::Carrier<Stops>(net.mesh(), Stops{&its}).run(0, kit::request(injections), 200);
-  });
+  Steps::One one(carrier_of(net, 0, kit::request(injections)));
   while (net.count(0, 0, Counted::low) == 0) ASSERT_TRUE(one.go(1));
   one.kill();
   LiveSites::Carrier<>(net.mesh()).run(1, kit::request(storage) - 1, 200);
@@ -317,10 +315,8 @@ struct Scene {
       EXPECT_TRUE(net.inject(from, Counted::low_unordered, {3 - from}, counts));
     }
   }
-  static std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first) {
-    return [&net, first](Steps::One& one) {
-      LiveSites::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, kit::request(live_channels) - 1, 400);
-    };
+  static auto carrier(LiveNetwork& net, NodeNumber first) {
+    return carrier_of(net, first, kit::request(live_channels) - 1, 400);
   }
   void all_has_come() {
     expect_that_it_goes_on(net, counts,

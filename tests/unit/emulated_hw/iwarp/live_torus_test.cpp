@@ -10,8 +10,6 @@ using namespace am::iwarp;
 namespace kit = am::kit;
 
 using kit::NodeNumber;
-using ::test::Steps;
-using ::test::Stops;
 
 class LiveNetwork final : public ::test::LiveNetworkOf<LiveTorus, Counted, kinds_of_counted> {
  public:
@@ -86,10 +84,8 @@ constexpr kit::Requests every_input = kit::request(live_channels) - 1;
 struct Scene {
   LiveNetwork net{{1, 4}};
   Counts counts;
-  static std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first) {
-    return [&net, first](Steps::One& one) {
-      LiveTorus::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, every_input, 200);
-    };
+  static auto carrier(LiveNetwork& net, NodeNumber first) {
+    return ::test::carrier_of(net, first, every_input);
   }
   Scene() {
     for (const LiveMessage& message :

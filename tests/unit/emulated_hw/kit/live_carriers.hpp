@@ -22,6 +22,15 @@ void expect_counted(Net& net, const LiveCounts<Counted>& counts) {
   }
 }
 
+/// Moves what it can, beginning with these inputs of a router, in so many steps.
+template <class Net>
+auto carrier_of(Net& net, NodeNumber first, am::kit::Requests inputs, unsigned steps = 200) {
+  using Mesh = std::remove_reference_t<decltype(net.mesh())>;
+  return [&net, first, inputs, steps](Steps::One& one) {
+    typename Mesh::template Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
+  };
+}
+
 /// All that is left comes, and all goes on: send(from) lets one in there, carries it, and adds it to `counts`.
 template <class Net, class Counts, class Send>
 void expect_that_it_goes_on(Net& net, const Counts& counts, Send send) {

@@ -23,13 +23,6 @@ constexpr Requests come_over_link(MessageKind kind) {
   return request(input_at(from_below, static_cast<unsigned>(own_channel(kind))));
 }
 
-std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, Requests inputs,
-                                         unsigned steps = 200) {
-  return [&net, first, inputs, steps](Steps::One& one) {
-    LiveMesh::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
-  };
-}
-
 /// Messages of every kind are on their way along a row of three; some have come over a link. Nodes take what they like.
 struct Scene {
   LiveNetwork net{1, 3};
@@ -64,12 +57,12 @@ struct Scene {
     sent.push_back(message);
   }
   /// With all that lies at a node in the beginning.
-  static std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first) {
+  static auto carrier(LiveNetwork& net, NodeNumber first) {
     Requests inputs = injected;
     if (first == 1)
       inputs |= request(input_at(from_below, 0)) | request(input_at(from_below, 3)) |
                 request(input_at(from_above, 2)) | request(input_at(from_above, 0));
-    return mmachine_live_mesh_stops_test::carrier(net, first, inputs);
+    return carrier_of(net, first, inputs);
   }
   void each_is_counted_once() {
     EXPECT_TRUE(net.is_empty());
@@ -125,10 +118,10 @@ TEST(MMachineLiveMeshStops, WhatBecomesOfAMessageIsDecidedOnce) {
         bool answer = first_told;
         net.takes_p0 = [&](NodeNumber) { return answer; };
         ASSERT_TRUE(net.send_to_next({.destination = 1, .source = 0, .kind = kind}));
-        Steps::One first(carrier(net, 1, come_over_link(kind)));
+        Steps::One first(carrier_of(net, 1, come_over_link(kind)));
         first_ended = !first.go(first_at);
         answer = !first_told;
-        Steps::One second(carrier(net, 1, come_over_link(kind)));
+        Steps::One second(carrier_of(net, 1, come_over_link(kind)));
         second_ended = !second.go(second_at);
         answer = first_told;
         first.finish();
@@ -194,7 +187,7 @@ TEST(MMachineLiveMeshStops, WhatIsOrderedStaysInOrder) {
           for (const NodeNumber from : {0u, 1u, 2u}) {
             if (random.one_in(2))
               (void)net.mesh().inject(from, {.destination = 3, .source = from, .kind = other});
-            LiveMesh::Carrier<Stops>(net.mesh(), Stops{&one}).run(from, injected, 100);
+            carrier_of(net, from, injected, 100)(one);
           }
         }
       });
@@ -232,7 +225,7 @@ TEST(MMachineLiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
           .destination = 2, .source = i % 2, .kind = all_kinds[random.below(round % 2 == 0 ? 4 : 1)]};
       all.emplace_back([&net, &accepted, message](Steps::One& one) {
         if (net.mesh().inject(message.source, message)) ++accepted;
-        LiveMesh::Carrier<Stops>(net.mesh(), Stops{&one}).run(message.source, injected, 200);
+        carrier_of(net, message.source, injected)(one);
       });
     }
     finish_in_any_order(all, random, 2 + random.below(40));
@@ -270,7 +263,7 @@ TEST(MMachineLiveMeshStops, WhoFindsNoRoomHearsOfIt) {
           LiveNetwork net(1, 2);
           fill_link(net);
           ASSERT_TRUE(net.mesh().inject(0, {.destination = 1, .source = 0, .kind = kind}));
-          Steps::One one(carrier(net, 0, is_alone ? request(input_of(priority_of(kind))) : injected));
+          Steps::One one(carrier_of(net, 0, is_alone ? request(input_of(priority_of(kind))) : injected));
           ended = !one.go(at);
           LiveMesh::Carrier<>(net.mesh()).run(1, request(input_at(from_below, channel)), 100);
           one.finish();
@@ -301,7 +294,7 @@ TEST(MMachineLiveMeshStops, WhoCannotGoBackHearsOfIt) {
         ASSERT_TRUE(net.send_to_next({.destination = 1, .source = 0, .kind = p0_unordered}));
         its |= come_over_link(p0_unordered);
       }
-      Steps::One one(carrier(net, 1, its));
+      Steps::One one(carrier_of(net, 1, its));
       ended = !one.go(at);
       LiveMesh::Carrier<>(net.mesh()).run(1, request(going_back), 100);
       one.finish();

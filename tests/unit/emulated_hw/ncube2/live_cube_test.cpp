@@ -149,19 +149,12 @@ TEST(LiveCube, KeepsAllUnderManyCarriers) {
 
 constexpr Requests every_engine = ((Requests{1} << (live_channels - engines)) - 1) << engines;
 
-std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, Requests inputs = every_engine,
-                                         unsigned steps = 200) {
-  return [&net, first, inputs, steps](Steps::One& one) {
-    LiveCube::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
-  };
-}
-
 /// Messages of every kind are on their way through a square; carriers move them. Two broadcasts want the same channels.
 struct Scene {
   LiveNetwork net{2};
   Counts counts;
-  static std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, unsigned steps = 200) {
-    return ncube2_live_cube_test::carrier(net, first, every_engine, steps);
+  static auto carrier(LiveNetwork& net, NodeNumber first, unsigned steps = 200) {
+    return carrier_of(net, first, every_engine, steps);
   }
   Scene() {
     for (const LiveMessage& message :
@@ -207,7 +200,7 @@ TEST(LiveCubeStops, NothingIsForgottenWhereRoomIsShort) {
       if (round % 3 == 2 && i % 3 == 1) message.who = For::fetch;
       all.emplace_back([&net, &counts, message, from](Steps::One& one) {
         if (net.mesh().inject(from, message)) add(counts, message, net.nodes());
-        carrier(net, from)(one);
+        carrier_of(net, from, every_engine)(one);
       });
     }
     test::finish_in_any_order(all, random, 2 + random.below(40));
@@ -230,7 +223,7 @@ TEST(LiveCubeStops, FavouredBroadcastsDoNotWaitForEachOther) {
   for (const NodeNumber node : {0u, 1u}) {
     for (unsigned i = 0; i < am::kit::HeldChannel::slots; ++i)
       ASSERT_TRUE(net.mesh().inject(node, {.destination = 1 - node, .source = node}));
-    Steps::One& one = stopped.emplace_back(carrier(net, node, first_engine));
+    Steps::One& one = stopped.emplace_back(carrier_of(net, node, first_engine));
     while (!net.mesh().has_gone(node)) ASSERT_TRUE(one.go(1));
   }
   for (const NodeNumber node : {0u, 1u}) {

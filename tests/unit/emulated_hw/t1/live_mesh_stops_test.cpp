@@ -15,21 +15,16 @@ constexpr auto low = Priority::low;
 constexpr auto high = Priority::high;
 
 using namespace am::kit;
-using Carrying = std::function<void(Steps::One&)>;
-
 constexpr Requests injected = request(channel(0, low, 0));
 
-/// Moves what it can, beginning with these inputs of a node.
-Carrying carrier(LiveNetwork& net, NodeNumber first, Requests inputs = injected, unsigned steps = 100) {
-  return [&net, first, inputs, steps](Steps::One& one) {
-    LiveMesh::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
-  };
+auto carrier(LiveNetwork& net, NodeNumber first, Requests inputs = injected, unsigned steps = 100) {
+  return carrier_of(net, first, inputs, steps);
 }
 
 /// Messages of every kind are on their way through a ring of three; carriers move them.
 struct Scene {
   LiveNetwork net{{.rows = 1, .columns = 3}};
-  static Carrying carrier(LiveNetwork& net, NodeNumber first, unsigned steps = 100) {
+  static auto carrier(LiveNetwork& net, NodeNumber first, unsigned steps = 100) {
     return t1_live_mesh_stops_test::carrier(net, first, injected, steps);
   }
   Scene() {
