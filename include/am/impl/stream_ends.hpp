@@ -61,10 +61,10 @@ struct StreamPlace {
   /// processor too few places to ask for one early enough by itself.
   static constexpr std::size_t bytes_ahead = 1024;
 
-  std::byte* values = nullptr;
-  std::uint64_t mask = 0;
+  std::uintptr_t lap =
+      0;  ///< where value 0 would lie if this lap around the ring went back as far: no masking for each value
   std::uint64_t next = 0;   ///< number of the next value
-  std::uint64_t limit = 0;  ///< as far as there is room for certain
+  std::uint64_t limit = 0;  ///< as far as there is room for certain, in this lap
   std::atomic<std::uint64_t>* written = nullptr;
   std::atomic<std::uint32_t>* asked = nullptr;  ///< not 0: after the next value the end has something to do
 
@@ -72,7 +72,7 @@ struct StreamPlace {
   [[nodiscard]] bool put(const T& value) noexcept {
     if (next == limit) [[unlikely]]
       return false;
-    std::byte* const place = values + (next & mask) * sizeof(T);
+    auto* const place = reinterpret_cast<std::byte*>(lap + next * sizeof(T));
     prefetch_to_write(place + bytes_ahead);
     std::memcpy(place, &value, sizeof(T));
     written->store(++next, std::memory_order_release);
@@ -89,7 +89,9 @@ class StreamWriter {
   StreamWriter& operator=(const StreamWriter&) = delete;
 
   [[nodiscard]] StreamPlace place() const noexcept {
-    return {values_, mask_, next(), limit_, written_, asked_by_};
+    const std::uint64_t begin = next() & ~mask_;  // of the lap
+    return {reinterpret_cast<std::uintptr_t>(values_) - begin * value_bytes_, next(), limit_, written_,
+            asked_by_};
   }
   StreamStatus make_room(bool wait);
   StreamProgress write(const std::byte* from, std::size_t count, bool wait);
@@ -131,7 +133,7 @@ class StreamWriter {
 
   std::byte* values_ = nullptr;
   std::uint64_t mask_ = 0;
-  std::uint64_t limit_ = 0;  // of values: as far as there is room for certain
+  std::uint64_t limit_ = 0;  // of values: as far as there is room for certain, and no further than this lap
   std::atomic<std::uint64_t>* written_ = &own_written_;
   std::atomic<std::uint32_t>* asked_by_ = &asked_;
 
@@ -177,7 +179,7 @@ class StreamReader {
   [[nodiscard]] bool take(T& value) noexcept {
     if (next_ == limit_) [[unlikely]]
       return false;
-    std::memcpy(static_cast<void*>(&value), values_ + (next_ & mask_) * sizeof(T), sizeof(T));
+    std::memcpy(static_cast<void*>(&value), at(next_, sizeof(T)), sizeof(T));
     ++next_;
     return true;
   }
@@ -196,6 +198,11 @@ class StreamReader {
   enum class Writer : std::uint8_t { unknown, by_stores, by_messages };
 
   [[nodiscard]] StreamStatus look();
+  [[nodiscard]] const std::byte* at(std::uint64_t number, std::size_t bytes) const noexcept {
+    return reinterpret_cast<const std::byte*>(lap_ + number * bytes);
+  }
+  /// It may read so far, or to the end of the lap.
+  void reads_to(std::uint64_t end) noexcept;
   /// Into the spool, as much as has come and may wait there. Whether anything.
   bool drain();
   /// That it has taken from the ring.
@@ -212,10 +219,11 @@ class StreamReader {
   /// After a look that found a marker.
   [[nodiscard]] std::uint64_t marker_ahead() const noexcept;
 
+  std::uintptr_t lap_ = 0;  // as StreamPlace's
+  std::uint64_t next_ = 0;
+  std::uint64_t limit_ = 0;  // no further than this lap
   std::byte* values_ = nullptr;
   std::uint64_t mask_ = 0;
-  std::uint64_t next_ = 0;
-  std::uint64_t limit_ = 0;
   bool looked_in_vain_ = false;
 
   core::Streams& streams_;

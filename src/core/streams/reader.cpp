@@ -99,6 +99,11 @@ std::uint64_t StreamReader::written_ahead() noexcept {
   return written;
 }
 
+void StreamReader::reads_to(std::uint64_t end) noexcept {
+  limit_ = std::min(end, (next_ | mask_) + 1);
+  lap_ = reinterpret_cast<std::uintptr_t>(values_) - (next_ & ~mask_) * ring_->value_bytes;
+}
+
 /// Sets the limit anew; what has been written by a stranger leads no further than the ring.
 StreamStatus StreamReader::look() {
   for (;;) {
@@ -120,7 +125,7 @@ StreamStatus StreamReader::look() {
       }
       end = std::min(end, mark.at);
     }
-    limit_ = end;
+    reads_to(end);
     if (limit_ != next_) return StreamStatus::ok;
     return gone ? StreamStatus::unreachable : StreamStatus::again;
   }
@@ -161,9 +166,8 @@ StreamProgress StreamReader::read(std::byte* into, std::size_t count, bool wait)
       if (status != StreamStatus::ok) return {done, status};
     }
     const std::size_t bytes = ring_->value_bytes;
-    const std::uint64_t place = next_ & mask_;
-    const std::uint64_t n = std::min({std::uint64_t{count - done}, limit_ - next_, mask_ + 1 - place});
-    std::memcpy(into + done * bytes, values_ + place * bytes, n * bytes);
+    const std::uint64_t n = std::min(std::uint64_t{count - done}, limit_ - next_);
+    std::memcpy(into + done * bytes, at(next_, bytes), n * bytes);
     done += n;
     next_ += n;
   }
@@ -237,6 +241,7 @@ bool StreamReader::drain() {
     spool_->capacity = capacity;
     values_ = spool_->values.get();
     mask_ = capacity - 1;
+    reads_to(limit_);
   }
   copy(values_, mask_, ring_->values(), ring_->capacity - 1, begin, end);
   spool_->end = end;

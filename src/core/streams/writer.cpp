@@ -170,13 +170,14 @@ std::uint64_t StreamWriter::room_end() const noexcept {
 StreamStatus StreamWriter::find_room() {
   if (over_ || is_closed()) return StreamStatus::ended;
   const std::uint64_t here = next();
+  const std::uint64_t lap_end = (here | mask_) + 1;
   if (ring_ != nullptr) {
-    limit_ = room_end();
+    limit_ = std::min(room_end(), lap_end);
   } else {
     if (here == room_end() || here - sent_ >= piece_) {
       if (send_staged() == StreamStatus::unreachable) return StreamStatus::unreachable;
     }
-    limit_ = std::min(room_end(), here - sent_ < piece_ ? sent_ + piece_ : here + piece_);
+    limit_ = std::min({room_end(), lap_end, here - sent_ < piece_ ? sent_ + piece_ : here + piece_});
   }
   return limit_ != here ? StreamStatus::ok : why_not();
 }
@@ -215,9 +216,8 @@ StreamProgress StreamWriter::write(const std::byte* from, std::size_t count, boo
       if (status != StreamStatus::ok) return {done, status};
     }
     const std::uint64_t here = next();
-    const std::uint64_t place = here & mask_;
-    const std::uint64_t n = std::min({std::uint64_t{count - done}, limit_ - here, capacity_ - place, batch});
-    std::memcpy(values_ + place * value_bytes_, from + done * value_bytes_, n * value_bytes_);
+    const std::uint64_t n = std::min({std::uint64_t{count - done}, limit_ - here, batch});
+    std::memcpy(values_ + (here & mask_) * value_bytes_, from + done * value_bytes_, n * value_bytes_);
     done += n;
     publish(here + n);
   }
