@@ -4,37 +4,45 @@
 // The node's own thread only.
 #pragma once
 
+#include <am/impl/waiter.hpp>
 #include <am/node.hpp>
 
+#include <cstddef>
 #include <exception>
 
 namespace am::models {
 
-/// Tries until the answer is not `again`. Handlers run meanwhile; inside a low handler those of replies.
+/// Tries until the answer is not `again`, of a send on `network`. Handlers run meanwhile; inside a low handler those of replies. Who
+/// may not wait ends the job, as in every wait of libam.
 template <class F>
-Status wait_to_send(Node& node, F attempt) {
+Status wait_to_send(Node& node, Priority network, F attempt) {
   Status status = attempt();
-  const auto is_over = [&] { return status != Status::again; };
-  if (is_over()) return status;
-  if (node.level() == Level::computation) {
-    node.wait_until([&] {
-      status = attempt();
-      return is_over();
-    });
-  } else {
-    for (; !is_over(); status = attempt()) node.poll_replies();
+  if (status != Status::again) return status;
+  if (node.level() != Level::low || network != Priority::high) {
+    node.wait_until([&] { return (status = attempt()) != Status::again; });
+    return status;
   }
+  impl::Waiter waiter(node.engine(), "a send on the high network");
+  do {
+    const std::size_t ran = node.poll_replies();
+    status = attempt();
+    if (ran != 0 || status != Status::again) {
+      waiter.worked();
+    } else {
+      waiter.idle();
+    }
+  } while (status == Status::again);
   return status;
 }
 
 /// The same for an answer that somebody counts on: it goes, or its receiver is gone, whatever handlers throw. Returns the first thing
 /// that they threw.
 template <class F>
-[[nodiscard]] std::exception_ptr send_surely(Node& node, F attempt) {
+[[nodiscard]] std::exception_ptr send_surely(Node& node, Priority network, F attempt) {
   std::exception_ptr thrown;
   for (;;) {
     try {
-      wait_to_send(node, attempt);
+      wait_to_send(node, network, attempt);
       return thrown;
     } catch (...) {
       if (thrown == nullptr) thrown = std::current_exception();

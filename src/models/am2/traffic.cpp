@@ -145,11 +145,11 @@ Status State::send_request(const Outgoing& message, bool try_only) {
     return message.goes_beside_words() ? try_data<&data_request_came>(node, message)
                                        : try_general<&request_came>(node, message);
   };
-  return try_only ? attempt() : wait_to_send(node, attempt);
+  return try_only ? attempt() : wait_to_send(node, Priority::low, attempt);
 }
 
 Status State::send_reply(const Outgoing& message) {
-  return wait_to_send(node, [&] { return try_reply(node, message); });
+  return wait_to_send(node, Priority::high, [&] { return try_reply(node, message); });
 }
 
 Outgoing back_to_sender(const Message& message) noexcept {
@@ -170,7 +170,7 @@ void State::answer_by(F attempt) {
   if (attempt() != Status::again) [[likely]]  // gone: nobody to answer
     return;
   const am2_bundle* const polled = std::exchange(polled_, nullptr);
-  const std::exception_ptr thrown = send_surely(node, attempt);
+  const std::exception_ptr thrown = send_surely(node, Priority::high, attempt);
   polled_ = polled;
   if (thrown != nullptr) std::rethrow_exception(thrown);
 }

@@ -104,7 +104,7 @@ void got(Reply& reply, std::uintptr_t handler, std::uintptr_t place, std::uintpt
 template <auto H, class... A>
 void answer_surely(Request& request, const A&... arguments) {
   const std::exception_ptr thrown =
-      send_surely(request.node(), [&] { return request.try_reply<H>(arguments...); });
+      send_surely(request.node(), Priority::high, [&] { return request.try_reply<H>(arguments...); });
   if (thrown != nullptr) std::rethrow_exception(thrown);
 }
 void get_came(Request& request, std::uintptr_t remote, std::uint64_t bytes, std::uintptr_t local,
