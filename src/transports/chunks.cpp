@@ -51,6 +51,10 @@ bool Chunks::has_room(NodeId to, std::size_t bytes) noexcept {
   return links_[to].units + count <= most_units_of_a_link && find_free(count) != 0;
 }
 
+bool Chunks::is_streamed_to(NodeId to, std::size_t bytes) const noexcept {
+  return links_[to].units > 2 * units_for(bytes);
+}
+
 std::span<const std::byte> Chunks::foresee(NodeId to, std::size_t bytes) noexcept {
   const std::size_t count = units_for(bytes);
   collect(to);

@@ -96,6 +96,9 @@ class Chunks {
   void sent(Name chunk, std::uint64_t position) noexcept;
   /// Whether one is under way to `to`, and will come back.
   [[nodiscard]] bool any_sent(NodeId to) const noexcept { return links_[to].first != 0; }
+  /// Whether more than two of so many bytes are under way to `to`, as far as anybody has looked: it gets a stream, or what its last one
+  /// still lends.
+  [[nodiscard]] bool is_streamed_to(NodeId to, std::size_t bytes) const noexcept;
   /// `to` reads no more.
   void close(NodeId to) noexcept;
 

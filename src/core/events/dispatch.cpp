@@ -157,7 +157,7 @@ std::size_t Engine::poll_with_events_held_off() {
 
 std::size_t Engine::poll_shared_memory_aside() { return poll_shared_memory(); }
 
-/// Most polls find nothing: they look at the busy rings and two words, and that is all.
+/// Most polls find nothing: they look at the busy rings and three words, and that is all.
 [[gnu::always_inline]] inline std::size_t Engine::poll_shared_memory() {
   if ((++polls_ & 63) == 0) [[unlikely]]
     look_around();

@@ -75,6 +75,22 @@ TEST_F(LongPayloads, ThatComeOneByOneUseWhatCameBackInIdleMoments) {
   EXPECT_EQ(places.size(), 1u);
 }
 
+/// A stream uses what the receiver's cache no longer has, though its sender polls between.
+TEST_F(LongPayloads, OfAStreamDoNotComeBackInIdleMoments) {
+  constexpr int on_their_way = 3;
+  constexpr int streamed = 20;
+  std::set<const std::byte*> places;
+  for (int i = 0; i < streamed; ++i) {
+    const Transport::Slot slot = a_.claim(1, Priority::low, 2, 2 * kibi);
+    places.insert(slot.payload);
+    ASSERT_EQ(commit(a_, slot, static_cast<unsigned>(i)), 2 * kibi);
+    if (i < on_their_way) continue;
+    take(b_, 2 * kibi, static_cast<unsigned>(i - on_their_way));
+    a_.use_idle_moment();
+  }
+  EXPECT_EQ(places.size(), streamed);
+}
+
 TEST_F(LongPayloads, ARefusedClaimCostsNothing) {
   const Transport::Slot lent = a_.lend(1, Priority::low, 300 * kibi);
   std::size_t lines = 0;
