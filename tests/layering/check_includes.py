@@ -30,7 +30,7 @@ LIMITS = (r"transports/ofi/providers\.hpp",)
 # (folder, patterns that it may include, whether libraries other than the standard one are free). First match counts.
 RULES = (
     ("include/am/", (r"am/.*",), False),
-    ("src/models/", (r"models/.*", r"am/(?!impl/).*", r"am/impl/object_identity\.hpp"), True),
+    ("src/models/", (r"models/.*", r"am/(?!impl/).*", r"am/impl/(object_identity|waiter)\.hpp"), True),
     ("src/core/", (r"core/.*", *SEAM, r"host/.*", r"am/.*"), True),
     ("src/transports/emulated/", (r"emulated_hw/.*", r"transports/.*", r"host/.*", r"am/.*"), True),
     ("src/transports/", (r"transports/.*", r"host/.*", r"am/.*"), True),
