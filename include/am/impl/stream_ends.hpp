@@ -54,6 +54,12 @@ inline void prefetch_to_write(std::byte* at) noexcept {
 #endif
 }
 
+/// Where the value of that number lies, of so many bytes each, in a lap whose value 0 would lie at `lap`. Which may be outside the ring:
+/// so it is a number.
+inline std::byte* place_in_lap(std::uintptr_t lap, std::uint64_t number, std::size_t bytes) noexcept {
+  return reinterpret_cast<std::byte*>(lap + number * bytes);  // NOLINT(performance-no-int-to-ptr)
+}
+
 /// Where the next value goes. The writing end has a copy, which stays in registers in a loop of writes: read back from memory for each value
 /// it would cost five cycles. What the writer knows itself is `written`, which each value moves on.
 struct StreamPlace {
@@ -61,8 +67,7 @@ struct StreamPlace {
   /// processor too few places to ask for one early enough by itself.
   static constexpr std::size_t bytes_ahead = 1024;
 
-  std::uintptr_t lap =
-      0;  ///< where value 0 would lie if this lap around the ring went back as far: no masking for each value
+  std::uintptr_t lap = 0;   ///< place_in_lap: no masking for each value
   std::uint64_t next = 0;   ///< number of the next value
   std::uint64_t limit = 0;  ///< as far as there is room for certain, in this lap
   std::atomic<std::uint64_t>* written = nullptr;
@@ -72,7 +77,7 @@ struct StreamPlace {
   [[nodiscard]] bool put(const T& value) noexcept {
     if (next == limit) [[unlikely]]
       return false;
-    auto* const place = reinterpret_cast<std::byte*>(lap + next * sizeof(T));
+    std::byte* const place = place_in_lap(lap, next, sizeof(T));
     prefetch_to_write(place + bytes_ahead);
     std::memcpy(place, &value, sizeof(T));
     written->store(++next, std::memory_order_release);
@@ -199,7 +204,7 @@ class StreamReader {
 
   [[nodiscard]] StreamStatus look();
   [[nodiscard]] const std::byte* at(std::uint64_t number, std::size_t bytes) const noexcept {
-    return reinterpret_cast<const std::byte*>(lap_ + number * bytes);
+    return place_in_lap(lap_, number, bytes);
   }
   /// It may read so far, or to the end of the lap.
   void reads_to(std::uint64_t end) noexcept;
