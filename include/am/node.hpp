@@ -345,11 +345,7 @@ class Node {
   void wait_(const char* what, P& pred) {
     impl::Waiter waiter = begin_wait_(what);
     do {
-      if (poll() != 0) {
-        waiter.worked();
-      } else {
-        waiter.idle();
-      }
+      waiter.polled(poll() != 0);
     } while (!pred());
   }
   impl::Waiter begin_wait_(const char* what);

@@ -1,5 +1,5 @@
-// Sends that wait, for the old interfaces, by attempts: where a handler throws meanwhile, nothing of them has gone. (Of a long one that
-// waits inside libam some pieces may have gone, and the others follow.)
+// Sends of the old interfaces that wait for room. They wait by tries, of which all goes or nothing: where a handler throws meanwhile, nothing
+// has gone.
 //
 // The node's own thread only.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace am::models {
 
-/// Tries until the answer is not `again`, of a send on `network`. Handlers run meanwhile; inside a low handler those of replies. Who
-/// may not wait ends the job, as in every wait of libam.
+/// Tries a send on `network` until the answer is not `again`. Handlers run meanwhile; inside a low handler those of replies. Who may not
+/// wait ends the job, as in every wait of libam.
 template <class F>
 Status wait_to_send(Node& node, Priority network, F attempt) {
   Status status = attempt();
@@ -26,11 +26,7 @@ Status wait_to_send(Node& node, Priority network, F attempt) {
   do {
     const std::size_t ran = node.poll_replies();
     status = attempt();
-    if (ran != 0 || status != Status::again) {
-      waiter.worked();
-    } else {
-      waiter.idle();
-    }
+    waiter.polled(ran != 0 || status != Status::again);
   } while (status == Status::again);
   return status;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <am/impl/needed_peer.hpp>
+#include <am/impl/prefetch_to_write.hpp>
 #include <am/impl/stream_ring.hpp>
 #include <am/types.hpp>
 #include <atomic>
@@ -44,21 +45,24 @@ struct StreamType {
   bool operator==(const StreamType&) const = default;
 };
 
-/// Asks for a line to be written. Of one that another core has, a read would bring a copy first: half of a stream's rate between far cores.
-inline void prefetch_to_write(std::byte* at) noexcept {
-#if defined(__x86_64__)
-  // Compilers take this instruction only where they are told of a newer processor.
-  asm volatile("prefetchw %0" : : "m"(*at));
-#else
-  __builtin_prefetch(at, 1);
-#endif
-}
+/// The values from one multiple of the ring's capacity to the next lie one behind the other: a lap. It is told by where value 0 would lie,
+/// so that a loop need not mask the number of each value. That may be outside the ring, so it is no pointer.
+struct StreamLap {
+  std::uintptr_t value_0 = 0;
 
-/// Where the value of that number lies, of so many bytes each, in a lap whose value 0 would lie at `lap`. Which may be outside the ring:
-/// so it is a number.
-inline std::byte* place_in_lap(std::uintptr_t lap, std::uint64_t number, std::size_t bytes) noexcept {
-  return reinterpret_cast<std::byte*>(lap + number * bytes);  // NOLINT(performance-no-int-to-ptr)
-}
+  StreamLap() = default;
+  /// Of the value `number` in a ring at `values` whose capacity is `mask` + 1.
+  StreamLap(const std::byte* values, std::uint64_t number, std::uint64_t mask,
+            std::size_t value_bytes) noexcept
+      : value_0(reinterpret_cast<std::uintptr_t>(values) - (number & ~mask) * value_bytes) {}
+  [[nodiscard]] std::byte* place(std::uint64_t number, std::size_t value_bytes) const noexcept {
+    return reinterpret_cast<std::byte*>(value_0 + number * value_bytes);  // NOLINT(performance-no-int-to-ptr)
+  }
+  /// The number of the first value behind the lap of this one.
+  [[nodiscard]] static std::uint64_t end(std::uint64_t number, std::uint64_t mask) noexcept {
+    return (number | mask) + 1;
+  }
+};
 
 /// Where the next value goes. The writing end has a copy, which stays in registers in a loop of writes: read back from memory for each value
 /// it would cost five cycles. What the writer knows itself is `written`, which each value moves on.
@@ -67,7 +71,7 @@ struct StreamPlace {
   /// processor too few places to ask for one early enough by itself.
   static constexpr std::size_t bytes_ahead = 1024;
 
-  std::uintptr_t lap = 0;   ///< place_in_lap: no masking for each value
+  StreamLap lap{};
   std::uint64_t next = 0;   ///< number of the next value
   std::uint64_t limit = 0;  ///< as far as there is room for certain, in this lap
   std::atomic<std::uint64_t>* written = nullptr;
@@ -77,7 +81,7 @@ struct StreamPlace {
   [[nodiscard]] bool put(const T& value) noexcept {
     if (next == limit) [[unlikely]]
       return false;
-    std::byte* const place = place_in_lap(lap, next, sizeof(T));
+    std::byte* const place = lap.place(next, sizeof(T));
     prefetch_to_write(place + bytes_ahead);
     std::memcpy(place, &value, sizeof(T));
     written->store(++next, std::memory_order_release);
@@ -94,9 +98,7 @@ class StreamWriter {
   StreamWriter& operator=(const StreamWriter&) = delete;
 
   [[nodiscard]] StreamPlace place() const noexcept {
-    const std::uint64_t begin = next() & ~mask_;  // of the lap
-    return {reinterpret_cast<std::uintptr_t>(values_) - begin * value_bytes_, next(), limit_, written_,
-            asked_by_};
+    return {{values_, next(), mask_, value_bytes_}, next(), limit_, written_, asked_by_};
   }
   StreamStatus make_room(bool wait);
   StreamProgress write(const std::byte* from, std::size_t count, bool wait);
@@ -184,7 +186,7 @@ class StreamReader {
   [[nodiscard]] bool take(T& value) noexcept {
     if (next_ == limit_) [[unlikely]]
       return false;
-    std::memcpy(static_cast<void*>(&value), at(next_, sizeof(T)), sizeof(T));
+    std::memcpy(static_cast<void*>(&value), lap_.place(next_, sizeof(T)), sizeof(T));
     ++next_;
     return true;
   }
@@ -203,9 +205,6 @@ class StreamReader {
   enum class Writer : std::uint8_t { unknown, by_stores, by_messages };
 
   [[nodiscard]] StreamStatus look();
-  [[nodiscard]] const std::byte* at(std::uint64_t number, std::size_t bytes) const noexcept {
-    return place_in_lap(lap_, number, bytes);
-  }
   /// It may read so far, or to the end of the lap.
   void reads_to(std::uint64_t end) noexcept;
   /// Into the spool, as much as has come and may wait there. Whether anything.
@@ -224,7 +223,7 @@ class StreamReader {
   /// After a look that found a marker.
   [[nodiscard]] std::uint64_t marker_ahead() const noexcept;
 
-  std::uintptr_t lap_ = 0;  // as StreamPlace's
+  StreamLap lap_{};
   std::uint64_t next_ = 0;
   std::uint64_t limit_ = 0;  // no further than this lap
   std::byte* values_ = nullptr;

@@ -23,6 +23,14 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
+  /// After each poll: whether something happened.
+  void polled(bool something_happened) {
+    if (something_happened) {
+      worked();
+    } else {
+      idle();
+    }
+  }
   /// Something happened: the patience begins anew.
   void worked() noexcept {
     spins_left_ = spins_;

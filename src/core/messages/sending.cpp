@@ -92,11 +92,7 @@ Status Engine::try_until_room(Priority priority, F attempt) {
     const bool computing = node_->events_.level == impl::Level::computation;
     const std::size_t did = computing ? poll() : serve_high();
     status = attempt();
-    if (did != 0 || status != Status::again) {
-      waiter.worked();
-    } else {
-      waiter.idle();
-    }
+    waiter.polled(did != 0 || status != Status::again);
   } while (status == Status::again);
   return status;
 }

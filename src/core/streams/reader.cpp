@@ -100,8 +100,8 @@ std::uint64_t StreamReader::written_ahead() noexcept {
 }
 
 void StreamReader::reads_to(std::uint64_t end) noexcept {
-  limit_ = std::min(end, (next_ | mask_) + 1);
-  lap_ = reinterpret_cast<std::uintptr_t>(values_) - (next_ & ~mask_) * ring_->value_bytes;
+  limit_ = std::min(end, StreamLap::end(next_, mask_));
+  lap_ = {values_, next_, mask_, ring_->value_bytes};
 }
 
 /// Sets the limit anew; what has been written by a stranger leads no further than the ring.
@@ -167,7 +167,7 @@ StreamProgress StreamReader::read(std::byte* into, std::size_t count, bool wait)
     }
     const std::size_t bytes = ring_->value_bytes;
     const std::uint64_t n = std::min(std::uint64_t{count - done}, limit_ - next_);
-    std::memcpy(into + done * bytes, at(next_, bytes), n * bytes);
+    std::memcpy(into + done * bytes, lap_.place(next_, bytes), n * bytes);
     done += n;
     next_ += n;
   }

@@ -170,7 +170,7 @@ std::uint64_t StreamWriter::room_end() const noexcept {
 StreamStatus StreamWriter::find_room() {
   if (over_ || is_closed()) return StreamStatus::ended;
   const std::uint64_t here = next();
-  const std::uint64_t lap_end = (here | mask_) + 1;
+  const std::uint64_t lap_end = StreamLap::end(here, mask_);
   if (ring_ != nullptr) {
     limit_ = std::min(room_end(), lap_end);
   } else {

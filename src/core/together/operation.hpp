@@ -39,13 +39,8 @@ class Operation {
   template <class F>
   void wait(F is_done) {
     impl::Waiter waiter(engine_, what_);
-    for (bool worked = true; !is_done(!worked && waiter.sleeps_next()); worked = poll()) {
-      if (worked) {
-        waiter.worked();
-      } else {
-        waiter.idle();
-      }
-    }
+    for (bool worked = true; !is_done(!worked && waiter.sleeps_next()); worked = poll())
+      waiter.polled(worked);
   }
   /// Does a step which may poll, again after each exception that comes out of it. A step that was nearly through is then
   /// done twice.

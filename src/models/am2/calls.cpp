@@ -120,7 +120,7 @@ void count_towards_poll(am2_endpoint& endpoint, bool polls) noexcept {
   endpoint.since_poll = polls || has_polled ? 1 : endpoint.since_poll + 1;
 }
 
-/// Polls if that is due (is_to_poll). Returns the entry of that index, or null.
+/// The translation at `index`, or null. Polls before that if is_to_poll() says so.
 Translation* polled_entry(State& state, am2_endpoint& endpoint, int index) {
   const bool polls = is_to_poll(endpoint, entry_in_use(endpoint, index));
   count_towards_poll(endpoint, polls);

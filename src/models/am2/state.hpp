@@ -113,7 +113,7 @@ struct am2_endpoint {
   [[nodiscard]] bool takes(tag_t its_tag) const noexcept {
     return tag == AM_ALL || (tag != AM_NONE && tag == its_tag);
   }
-  /// The handler of that number. Null if there is none, or if the program has set callbacks that run beside it.
+  /// The function that handles messages for this number. Null: the program has set none, or callbacks run beside it.
   [[nodiscard]] am2_handler_fn_t plain_handler(std::uint8_t number) const noexcept {
     const bool plain = number != 0 && before_handler == nullptr && after_handler == nullptr;
     return plain ? handlers[number] : nullptr;

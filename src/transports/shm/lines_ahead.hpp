@@ -1,19 +1,19 @@
-// The lines that a node will write next, taken beforehand. Whoever has sent a payload in a chunk may soon send another as long. Its lines
-// lie in the cache of whoever read them last, and the sender would wait for each: that is up to a sixth of the time in which 2 KiB
-// are written, sent and read. So a node that finds nothing to do asks for a line in each poll, as long as there are some. Not in a stream,
-// though with polls between: there, looking what came back costs more than that (chunks.hpp; a third of a stream of 4 KiB).
+// A node that finds nothing to do asks beforehand for the lines that it may write next. Whoever has sent a payload in a chunk may soon
+// send another as long. The last reader has its lines in his cache, so the sender waits for each: a sixth of the time in which 2 KiB are
+// written, sent and read. So each poll in vain asks for one line. A stream with polls between gets none: there the look for what came back
+// costs more, a third of the time for 4 KiB (chunks.hpp).
 //
-// Invariant: none of a chunk that somebody may be reading is asked for, which would take it away from the reader. Chunks::foresee()
-// names a place that is free; what lies there is sent by sent(), and that begins anew.
+// Invariant: no line is asked for of a chunk that somebody may be reading, which would take it away from the reader. Chunks::foresee()
+// names a place that is free. Whatever is sent from there passes sent(), which begins anew.
 #pragma once
 
 #include <algorithm>
 #include <am/impl/packet.hpp>
+#include <am/impl/prefetch_to_write.hpp>
 #include <am/types.hpp>
 #include <cstddef>
 #include <span>
 
-#include "host/want_to_write.hpp"
 #include "transports/chunks.hpp"
 
 namespace am::shm {
@@ -36,7 +36,7 @@ class LinesAhead {
       at_ = next.data();
       bytes_left_ = std::min(next.size(), most);
     } else {
-      host::want_to_write(at_);
+      impl::prefetch_to_write(at_);
       const std::size_t taken = std::min(bytes_left_, impl::line_bytes);
       at_ += taken;
       bytes_left_ -= taken;
