@@ -57,9 +57,10 @@ const Role survive("survive", [] {
   node.join(true);
   node.wait_for_all();
   if (node.rank() == 1) raise(SIGKILL);
+  while (node.board().job().departures.load() == 0) sched_yield();
   const am::host::NodeCard& dead = node.board().card(1);
-  while (dead.standing.load() != static_cast<std::uint32_t>(Standing::dead)) sched_yield();
-  const bool told = dead.wait_status.load() == SIGKILL && node.board().job().departures.load() >= 1;
+  const bool told = dead.standing.load() == static_cast<std::uint32_t>(Standing::dead) &&
+                    dead.wait_status.load() == SIGKILL;
   node.leave();
   return told ? 0 : 5;
 });
