@@ -261,12 +261,15 @@ void OfiTransport::forget(Peer& peer) noexcept {
   drop_moves(peer);
 }
 
-/// What the peer has sent may still be read.
+/// What the peer has sent may still be read. The answer to its last question may be in what is forgotten: it is given again.
 void OfiTransport::close(NodeId node) noexcept {
   Peer& other = peer(node);
   if (other.closed) return;
   other.closed = true;
+  const bool has_unsent_letters = !other.written.empty() || other.open != nullptr || other.has_newest();
   forget(other);
+  if (has_unsent_letters) other.probed = other.last_probed;
+  if (is_owed_answer(other)) is_to_write(other);
   lifelines_.cut(node);
   if (other.state != Peer::State::joined && other.state != Peer::State::proven) end(other, "");
 }

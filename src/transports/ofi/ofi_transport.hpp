@@ -197,6 +197,7 @@ class OfiTransport final : public Transport, public PayloadRoom, public MemoryRe
   [[nodiscard]] bool is_refused(const Peer& peer) const;
   void ask_what_came();
   [[nodiscard]] bool is_owed_farewell(const Peer& peer) const noexcept;
+  [[nodiscard]] bool is_owed_answer(const Peer& peer) const noexcept;
 
   // letters in
   bool look();

@@ -66,11 +66,12 @@ struct OfiTransport::Peer {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
   std::array<std::list<LongMemory::Part>, 2> read_there{};       // payloads, by the peer
   std::array<std::uint64_t, 2> read_there_until{};               // how many were
-  std::optional<std::uint64_t> asked{};   // its last question for the clock, unanswered
-  std::optional<std::uint64_t> probed{};  // its last question whether all has come
-  std::uint64_t probe = 0;                // the same of this node's
-  std::uint64_t seen = 0;                 // the last answer
-  bool asks = false;                      // something was sent since that question
+  std::optional<std::uint64_t> asked{};        // its last question for the clock, unanswered
+  std::optional<std::uint64_t> probed{};       // its last question whether all has come, unanswered
+  std::optional<std::uint64_t> last_probed{};  // likewise, answered or not
+  std::uint64_t probe = 0;                     // the same of this node's
+  std::uint64_t seen = 0;                      // the last answer
+  bool asks = false;                           // something was sent since that question
 
   // its memory
   std::optional<Place> segment{};      // where its segment is; none: it has not said so

@@ -221,7 +221,7 @@ std::string_view OfiTransport::take(Peer& from, const Frame& frame, std::span<co
       if (listener_ != nullptr) listener_->heard_clock(from.node, frame.value, frame.clock);
       break;
     case Frame::Kind::probe:
-      from.probed = frame.value;
+      from.probed = from.last_probed = frame.value;
       is_to_write(from);
       break;
     case Frame::Kind::seen:

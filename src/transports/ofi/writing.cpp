@@ -89,11 +89,17 @@ void OfiTransport::tell_all_credit() {
   }
 }
 
+/// Who leaves waits until it knows what has come. Of its leaving core may have heard by another node, and have closed the link since: what
+/// is written to it then is such an answer.
+bool OfiTransport::is_owed_answer(const Peer& peer) const noexcept {
+  return peer.closed && has_left(peer.node) && (peer.probed || !peer.written.empty());
+}
+
 void OfiTransport::write(Peer& to) {
   while (!to.greetings.empty() && to.is_sent_to()) {
     if (!post_first(to, to.greetings)) return;
   }
-  if (to.state != Peer::State::joined || !to.is_sent_to()) return;
+  if (to.state != Peer::State::joined || !(to.is_sent_to() || is_owed_answer(to))) return;
   add_what_is_due(to);
   seal_open_letter(to);
   if (to.node == self_) {  // progress() delivers it

@@ -109,6 +109,22 @@ TEST_P(OfiNodes, LoseNothingWhenTheyLeaveDrained) {
   EXPECT_TRUE(ears_[1].lost_ones.empty());
 }
 
+/// Who leaves waits for that answer, and core may have heard of it before, by a node of the same host. The provider may be full.
+TEST_P(OfiNodes, TellOneThatLeavesWhatCameThoughItsLinkIsClosed) {
+  auto& standing = memory_->board().card(0).standing;
+  for (int round = 0; round < 10; ++round) {
+    standing = static_cast<std::uint32_t>(host::Standing::joined);
+    begin_anew();
+    meet(0, 1);
+    standing = static_cast<std::uint32_t>(host::Standing::left);
+    at(1).close(0);
+    at(0).publish(1, 3, 4);
+    ASSERT_TRUE(until([&] { return at(0).drained(); }));
+    EXPECT_TRUE(until([&] { return at(1).drained(); }));
+    EXPECT_TRUE(ears_[1].lost_ones.empty());
+  }
+}
+
 /// It may be reading long payloads there, which not every provider survives (dies_if_closed_reading).
 TEST_P(OfiNodes, MayEndAfterTheirPeersWereClosed) {
   const std::vector<std::byte> bytes = test::patterned(1'000'000, 1);
