@@ -28,6 +28,13 @@ namespace {
   throw std::runtime_error(std::string("sockets: ") + what + ": " + std::strerror(errno));
 }
 
+// As libam's connections within a host (transports/tcp/socket.cpp).
+void be_unpaced(int socket) {
+  const std::string control = "reno";
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, control.data(),
+                   static_cast<socklen_t>(control.size()));
+}
+
 class Descriptor {
  public:
   explicit Descriptor(int number, const char* what) : number_(number) {
@@ -63,6 +70,7 @@ struct Connection {
 
   static Descriptor listen_somewhere() {
     Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0), "socket");
+    be_unpaced(socket.get());
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -75,6 +83,7 @@ struct Connection {
     socklen_t size = sizeof address;
     if (getsockname(listening, reinterpret_cast<sockaddr*>(&address), &size) != 0) fail("getsockname");
     Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0), "socket");
+    be_unpaced(socket.get());
     if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) fail("connect");
     return socket;
   }

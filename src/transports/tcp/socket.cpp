@@ -5,9 +5,11 @@
 #include <am/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include <linux/sockios.h>
@@ -41,6 +43,44 @@ Socket::Moved moved(ssize_t bytes) noexcept {
 /// Memory that is not there is not the connection's fault: nothing of it is taken, so that who has to copy it finds that out.
 Socket::Moved taken(ssize_t bytes) noexcept {
   return bytes < 0 && errno == EFAULT ? Socket::Moved{Outcome::blocked} : moved(bytes);
+}
+
+/// As getsockname or getpeername says; none where the call fails.
+std::optional<Address> address_by(int (*call)(int, sockaddr*, socklen_t*), const Socket& socket) noexcept {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof address;
+  if (call(socket.descriptor(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return {};
+  return Address::of(reinterpret_cast<const sockaddr*>(&address), bytes);
+}
+
+using Control = std::array<char, 16>;  // the name of a congestion control
+
+/// What this system takes by default.
+const Control& control_of_system() noexcept {
+  static const Control control = [] {
+    Control name{};
+    const Socket any(own_descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)));
+    socklen_t size = name.size();
+    static_cast<void>(getsockopt(any.descriptor(), IPPROTO_TCP, TCP_CONGESTION, name.data(), &size));
+    return name;
+  }();
+  return control;
+}
+
+void set_control(const Socket& socket, const Control& control) noexcept {
+  const auto size = static_cast<socklen_t>(std::strlen(control.data()));
+  static_cast<void>(setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_CONGESTION, control.data(), size));
+}
+
+/// Within a host nothing is congested. BBR, which some systems take by default, paces what it sends all the same: to 2 GB/s, now and then,
+/// where memory carries 6. Reno does not, and is everywhere. Before the connection is made, since what BBR has begun to pace stays so.
+void be_unpaced(const Socket& socket) noexcept { set_control(socket, {"reno"}); }
+
+/// Between hosts the system's choice holds.
+void be_paced_between_hosts(const Socket& socket, const std::optional<Address>& other) noexcept {
+  const auto own = address_by(getsockname, socket);
+  const bool is_within = own && other && (own->is_loopback() || own->bytes() == other->bytes());
+  if (!is_within) set_control(socket, control_of_system());
 }
 
 /// Small messages go when they are written: who writes them has gathered them already.
@@ -84,15 +124,8 @@ void Socket::abort() noexcept {
 }
 
 bool Socket::is_to_itself() const noexcept {
-  sockaddr_storage own{};
-  sockaddr_storage other{};
-  socklen_t own_bytes = sizeof own;
-  socklen_t other_bytes = sizeof other;
-  if (getsockname(descriptor(), reinterpret_cast<sockaddr*>(&own), &own_bytes) != 0 ||
-      getpeername(descriptor(), reinterpret_cast<sockaddr*>(&other), &other_bytes) != 0)
-    return false;
-  const auto here = Address::of(reinterpret_cast<const sockaddr*>(&own), own_bytes);
-  const auto there = Address::of(reinterpret_cast<const sockaddr*>(&other), other_bytes);
+  const auto here = address_by(getsockname, *this);
+  const auto there = address_by(getpeername, *this);
   return here && there && here->port() == there->port() && here->bytes() == there->bytes();
 }
 
@@ -150,7 +183,8 @@ Socket listen_at(Address& address) {
   };
   Socket socket(own_descriptor(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
   if (!socket) throw failed("socket");
-  const int no = 0;  // [::] takes those that come by IPv4, too
+  be_unpaced(socket);  // and so are those that it takes
+  const int no = 0;    // [::] takes those that come by IPv4, too
   if (address.family() == AF_INET6)
     static_cast<void>(setsockopt(socket.descriptor(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no));
   const int yes = 1;  // a port that was asked for may have been another job's a moment ago
@@ -158,11 +192,9 @@ Socket listen_at(Address& address) {
     static_cast<void>(setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes));
   if (bind(socket.descriptor(), address.data(), address.size()) != 0) throw failed("bind");
   if (listen(socket.descriptor(), SOMAXCONN) != 0) throw failed("listen");
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  if (getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&bound), &size) != 0)
-    throw failed("getsockname");
-  if (const auto there = Address::of(reinterpret_cast<const sockaddr*>(&bound), size)) address = *there;
+  const auto bound = address_by(getsockname, socket);
+  if (!bound) throw failed("getsockname");
+  address = *bound;
   return socket;
 }
 
@@ -170,7 +202,9 @@ Socket accept_from(const Socket& listening) noexcept {
   Socket socket(own_descriptor(static_cast<int>(unless_interrupted([&]() -> ssize_t {
     return accept4(listening.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   }))));
-  if (socket) send_at_once(socket);
+  if (!socket) return socket;
+  send_at_once(socket);
+  be_paced_between_hosts(socket, address_by(getpeername, socket));
   return socket;
 }
 
@@ -178,11 +212,14 @@ Socket connect_to(const Address& address) noexcept {
   Socket socket(own_descriptor(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
   if (!socket) return socket;
   send_at_once(socket);
+  be_unpaced(socket);
   if (connect(socket.descriptor(), address.data(), address.size()) != 0 && errno != EINPROGRESS &&
       errno != EINTR) {
     const int why = errno;
     socket.close();
     errno = why;
+  } else {
+    be_paced_between_hosts(socket, address);
   }
   return socket;
 }
