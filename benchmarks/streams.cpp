@@ -28,10 +28,11 @@ namespace {
 using Word = std::uint64_t;
 constexpr std::uint64_t tag = 1;
 constexpr std::size_t streamed_bytes = 65536;
+constexpr std::size_t streamed_bytes_of_batch = std::size_t{16} << 20;  // as the limits have
 
 // Million/s, as they are written: many times around the ring. The stream is this function's own, as in a program that writes in a loop.
 [[gnu::noinline]] double write_words(am::Node& node, am::NodeId to) {
-  constexpr std::uint64_t batch_words = 65536;
+  constexpr std::uint64_t batch_words = streamed_bytes_of_batch / sizeof(Word);
   am::StreamOut<Word> out(node, to, tag);
   std::vector<double> samples;
   const double warm = now_ns() + warm_up_ns;

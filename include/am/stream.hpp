@@ -129,9 +129,17 @@ class StreamOut {
       end_->was_asked();
     return StreamStatus::ok;
   }
+  /// Waits between writes of the end, not within one: posts that run meanwhile may write here, and find the place where it is.
   StreamProgress put(std::span<const T> values, bool wait) {
-    return following(
-        [&] { return end_->write(reinterpret_cast<const std::byte*>(values.data()), values.size(), wait); });
+    for (std::size_t done = 0;;) {
+      const std::span<const T> rest = values.subspan(done);
+      const StreamProgress now = following(
+          [&] { return end_->write(reinterpret_cast<const std::byte*>(rest.data()), rest.size()); });
+      done += now.count;
+      if (now.status == StreamStatus::ok) return {done, StreamStatus::ok};
+      const StreamStatus status = following([&] { return end_->make_room(wait); });
+      if (status != StreamStatus::ok) return {done, status};
+    }
   }
   /// A call of the end, and what posts wrote meanwhile, moves the place on; also where it throws.
   template <class Call>

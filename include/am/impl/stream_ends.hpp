@@ -101,7 +101,8 @@ class StreamWriter {
     return {{values_, next(), mask_, value_bytes_}, next(), limit_, written_, asked_by_};
   }
   StreamStatus make_room(bool wait);
-  StreamProgress write(const std::byte* from, std::size_t count, bool wait);
+  /// As many as there is room for certain; again: make_room may find more.
+  StreamProgress write(const std::byte* from, std::size_t count);
   StreamStatus mark(std::uint64_t value, bool wait);
   StreamStatus flush(bool wait);
   StreamStatus end(bool wait);

@@ -78,6 +78,7 @@ void StreamReader::tell_writer(std::uint64_t values, std::uint64_t marks) noexce
   told_ = values;
   marks_told_ = marks;
   streams_.say(from_, {.kind = Streams::Word::Kind::credit, .id = ring_->id, .at = values, .tag = marks});
+  streams_.engine().network().flush();  // the next poll may be far: behind all that lies in the ring
 }
 
 bool StreamReader::may_go_on() noexcept {

@@ -10,11 +10,15 @@ namespace am::core {
 /// ok: none of them is left here.
 StreamStatus StreamRelay::pass_on_values() {
   for (;;) {
-    const StreamProgress written = out_->write(values_.data() + first_ * value_bytes_, count_, false);
+    const StreamProgress written = out_->write(values_.data() + first_ * value_bytes_, count_);
     first_ += written.count;
     count_ -= written.count;
     passed_ += written.count;
-    if (written.status != StreamStatus::ok) return written.status;
+    if (written.status != StreamStatus::ok) {
+      const StreamStatus status = out_->make_room(false);
+      if (status != StreamStatus::ok) return status;
+      continue;
+    }
     first_ = 0;
     const StreamProgress read = in_->read(values_.data(), values_.size() / value_bytes_, false);
     count_ = read.count;

@@ -192,8 +192,12 @@ bool StreamWriter::is_closed() const noexcept {
                           : closed_.load(std::memory_order_relaxed);
 }
 
+/// What the reader has told of lies in the network until a poll, and without it there seems to be no room for a whole message: behind each
+/// of these comes a poll.
 StreamStatus StreamWriter::make_room(bool wait) {
   const Hold hold(streams_.node());
+  const bool has_message = ring_ == nullptr && !over_ && next() - sent_ >= piece_;
+  if (wait && has_message && send_staged() == StreamStatus::ok) streams_.engine().poll();
   StreamStatus status = find_room();
   if (status == StreamStatus::again && wait) {
     streams_.wait(
@@ -207,21 +211,17 @@ std::atomic<std::uint32_t>* StreamWriter::sleeps() noexcept {
   return ring_ != nullptr ? &ring_->writer_sleeps : nullptr;
 }
 
-StreamProgress StreamWriter::write(const std::byte* from, std::size_t count, bool wait) {
+StreamProgress StreamWriter::write(const std::byte* from, std::size_t count) {
   const std::uint64_t batch = std::max<std::uint64_t>(batch_bytes / value_bytes_, 1);
   std::size_t done = 0;
-  while (done < count) {
-    if (next() == limit_) {
-      const StreamStatus status = make_room(wait);
-      if (status != StreamStatus::ok) return {done, status};
-    }
+  while (done < count && next() != limit_) {
     const std::uint64_t here = next();
     const std::uint64_t n = std::min({std::uint64_t{count - done}, limit_ - here, batch});
     std::memcpy(values_ + (here & mask_) * value_bytes_, from + done * value_bytes_, n * value_bytes_);
     done += n;
     publish(here + n);
   }
-  return {done, StreamStatus::ok};
+  return {done, done == count ? StreamStatus::ok : StreamStatus::again};
 }
 
 /// Does not wait, so nothing else of this stream happens meanwhile: what a wait runs may write to it, too.
