@@ -64,7 +64,9 @@ void StreamReader::publish() noexcept {
     streams_.say(from_, {.kind = Streams::Word::Kind::wake, .id = ring_->id, .at = home_});
   if (writer_.load(std::memory_order_relaxed) != Writer::by_messages) return;
   const std::uint64_t marks = ring_->marks_read.load(std::memory_order_relaxed);
-  if (read - told_ >= most_at_once() || marks - marks_told_ >= marks_to_tell) tell_writer(read, marks);
+  if (read - told_ < most_at_once() && marks - marks_told_ < marks_to_tell) return;
+  tell_writer(read, marks);
+  streams_.engine().network().flush();  // the next poll may be far: behind all that lies in the ring
 }
 
 /// The other half of the ring stays for values that were not read. By messages this halves again: the writer may not know yet of a
@@ -78,7 +80,6 @@ void StreamReader::tell_writer(std::uint64_t values, std::uint64_t marks) noexce
   told_ = values;
   marks_told_ = marks;
   streams_.say(from_, {.kind = Streams::Word::Kind::credit, .id = ring_->id, .at = values, .tag = marks});
-  streams_.engine().network().flush();  // the next poll may be far: behind all that lies in the ring
 }
 
 bool StreamReader::may_go_on() noexcept {
