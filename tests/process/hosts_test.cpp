@@ -188,6 +188,15 @@ TEST(HostsOverLibfabric, ANodeLeavesWhileTheOthersStay) {
   });
 }
 
+/// It greets others only to tell them, and they may know by then.
+TEST(HostsOverLibfabric, ANodeLeavesThatHasSpokenToFew) {
+  PretendedHosts hosts(4, 2, PretendedHosts::Within::memory, "ofi:tcp");
+  hosts.run(survivors(), [&](Node& node) {
+    node.barrier();
+    if (node.id() != 0) node.wait_until([&] { return hosts.gone() != 0; });
+  });
+}
+
 /// Whom a send finds out of reach: the network says so in the middle of it, the program hears of it in a poll.
 TEST(HostsOverTcp, ADeathThatASendFindsIsToldOfLater) {
   PretendedHosts hosts(2, 2, PretendedHosts::Within::memory, "tcp");

@@ -100,7 +100,7 @@ void OfiTransport::send_greeting(Peer& peer, std::uint32_t step, std::span<const
 void OfiTransport::came_greeting(Peer& peer, std::uint32_t step, std::span<const std::byte> bytes) {
   const bool gives_way = step == proof_step && peer.node < self_;
   const bool is_late = (peer.state == Peer::State::proven && !gives_way) ||
-                       peer.state == Peer::State::joined || !peer.is_sent_to();
+                       peer.state == Peer::State::joined || !(peer.is_sent_to() || is_heard_out(peer));
   using trust::Handshake;
   if (!is_late && step == first_step && bytes.size() >= Handshake::greeting_bytes) {
     came_first_greeting(peer, bytes.first(Handshake::greeting_bytes));
@@ -163,6 +163,14 @@ void OfiTransport::greet_once_more(Peer& peer) {
   if (peer.retry_ns == 0) greet_later(peer);
 }
 
+/// What it greets itself is answered.
+void OfiTransport::greet_no_more(Peer& peer) {
+  peer.state = Peer::State::apart;
+  peer.ours.reset();
+  peer.retry_ns = 0;
+  std::erase(greeting_, peer.node);
+}
+
 void OfiTransport::came_proof(Peer& peer, std::span<const std::byte> greeting,
                               std::span<const std::byte> proof) {
   std::optional<trust::Handshake> handshake = answering(peer, greeting);
@@ -200,7 +208,7 @@ void OfiTransport::join(Peer& peer) {
 /// An operation for that peer.
 void OfiTransport::failed(Peer& peer, bool greeting, std::string why) {
   const bool is_apart = peer.state == Peer::State::apart;  // and the answer to it has not got there
-  if (greeting && (is_apart || peer.state == Peer::State::greeting)) {
+  if (greeting && !peer.closed && (is_apart || peer.state == Peer::State::greeting)) {
     peer.state = Peer::State::greeting;
     try_later(peer, std::move(why));
   } else {
@@ -229,6 +237,7 @@ void OfiTransport::end(Peer& peer, std::string_view why) {
   const bool was_over = std::exchange(peer.state, Peer::State::over) == Peer::State::over;
   const std::string cause(why);  // it may lie in what goes
   forget(peer);
+  while (!peer.greetings.empty()) drop(peer, peer.greetings.pop());
   lifelines_.cut(peer.node);
   for (std::list<Held>& held : peer.held) held.clear();
   drop_transfers(peer);
@@ -248,30 +257,37 @@ void OfiTransport::end_all(const std::string& why) {
   }
 }
 
-/// What was to be sent there. What libfabric is at it gives back itself; and what that peer may still read stays as it is, for as long as
-/// this node: it may be given up here and live.
+/// What was to be sent there, but for greetings: one that has left may wait for them. What libfabric is at it gives back itself; and what
+/// that peer may still read stays as it is, for as long as this node: it may be given up here and live.
 void OfiTransport::forget(Peer& peer) noexcept {
   seal_open_letter(peer);
-  for (LetterQueue* const letters : {&peer.written, &peer.greetings}) {
-    while (!letters->empty()) drop(peer, letters->pop());
-  }
+  while (!peer.written.empty()) drop(peer, peer.written.pop());
   peer.words.clear();
   peer.asked.reset();
   peer.probed.reset();
   drop_moves(peer);
 }
 
-/// What the peer has sent may still be read. The answer to its last question may be in what is forgotten: it is given again.
+/// What the peer has sent may still be read. The answer to its last question, or this node's first word to it, may be in what is forgotten:
+/// where it waits for them they are said again.
 void OfiTransport::close(NodeId node) noexcept {
   Peer& other = peer(node);
   if (other.closed) return;
   other.closed = true;
   const bool has_unsent_letters = !other.written.empty() || other.open != nullptr || other.has_newest();
   forget(other);
-  if (has_unsent_letters) other.probed = other.last_probed;
-  if (is_owed_answer(other)) is_to_write(other);
+  if (has_unsent_letters && is_heard_out(other) && other.state == Peer::State::joined) {
+    other.probed = other.last_probed;
+    say(other, {.kind = Frame::Kind::credit,
+                .value = other.inward[index(Priority::low)].tell()});  // as the first word
+  }
   lifelines_.cut(node);
-  if (other.state != Peer::State::joined && other.state != Peer::State::proven) end(other, "");
+  if (other.state == Peer::State::joined || other.state == Peer::State::proven) return;
+  if (is_heard_out(other)) {
+    greet_no_more(other);
+  } else {
+    end(other, "");
+  }
 }
 
 /// Greets again those whose time has come, and looks for who is gone.

@@ -159,6 +159,7 @@ class OfiTransport final : public Transport, public PayloadRoom, public MemoryRe
   void try_later(Peer& peer, std::string why);
   void greet_later(Peer& peer);
   void greet_once_more(Peer& peer);
+  void greet_no_more(Peer& peer);
   void end(Peer& peer, std::string_view why);
   /// Of whom this node knows.
   void end_all(const std::string& why);
@@ -197,6 +198,7 @@ class OfiTransport final : public Transport, public PayloadRoom, public MemoryRe
   [[nodiscard]] bool is_refused(const Peer& peer) const;
   void ask_what_came();
   [[nodiscard]] bool is_owed_farewell(const Peer& peer) const noexcept;
+  [[nodiscard]] bool is_heard_out(const Peer& peer) const noexcept;
   [[nodiscard]] bool is_owed_answer(const Peer& peer) const noexcept;
 
   // letters in

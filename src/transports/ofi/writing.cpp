@@ -89,14 +89,19 @@ void OfiTransport::tell_all_credit() {
   }
 }
 
-/// Who leaves waits until it knows what has come. Of its leaving core may have heard by another node, and have closed the link since: what
-/// is written to it then is such an answer.
+/// Who leaves waits until it knows what has come. Of its leaving core may have heard by another node, and have closed the link since: also
+/// of one that greets only now.
+bool OfiTransport::is_heard_out(const Peer& peer) const noexcept {
+  return peer.closed && peer.state != Peer::State::over && has_left(peer.node);
+}
+
+/// What is written to it is such an answer: all else was forgotten.
 bool OfiTransport::is_owed_answer(const Peer& peer) const noexcept {
-  return peer.closed && has_left(peer.node) && (peer.probed || !peer.written.empty());
+  return is_heard_out(peer) && (peer.probed || peer.open != nullptr || !peer.written.empty());
 }
 
 void OfiTransport::write(Peer& to) {
-  while (!to.greetings.empty() && to.is_sent_to()) {
+  while (!to.greetings.empty() && (to.is_sent_to() || is_heard_out(to))) {
     if (!post_first(to, to.greetings)) return;
   }
   if (to.state != Peer::State::joined || !(to.is_sent_to() || is_owed_answer(to))) return;

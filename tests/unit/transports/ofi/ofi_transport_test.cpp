@@ -10,6 +10,18 @@ class OfiNodes : public Nodes, public testing::WithParamInterface<Way> {
 
   /// What the system takes long for is done less often there.
   [[nodiscard]] std::uint64_t rounds(std::uint64_t times) const { return fabric_ ? times : times / 10 + 1; }
+
+  /// Node 0 leaves and says so; node 1 has heard of that before.
+  void leave_behind_a_closed_link() {
+    auto& standing = memory_->board().card(0).standing;
+    standing = static_cast<std::uint32_t>(host::Standing::left);
+    at(1).close(0);
+    at(0).publish(1, 3, 4);
+    ASSERT_TRUE(until([&] { return at(0).drained(); }));
+    EXPECT_TRUE(until([&] { return at(1).drained(); }));
+    EXPECT_TRUE(ears_[1].lost_ones.empty());
+    standing = static_cast<std::uint32_t>(host::Standing::joined);
+  }
 };
 
 TEST_P(OfiNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) { keep_the_order_of_each_link(rounds(10'000)); }
@@ -111,17 +123,30 @@ TEST_P(OfiNodes, LoseNothingWhenTheyLeaveDrained) {
 
 /// Who leaves waits for that answer, and core may have heard of it before, by a node of the same host. The provider may be full.
 TEST_P(OfiNodes, TellOneThatLeavesWhatCameThoughItsLinkIsClosed) {
-  auto& standing = memory_->board().card(0).standing;
   for (int round = 0; round < 10; ++round) {
-    standing = static_cast<std::uint32_t>(host::Standing::joined);
     begin_anew();
     meet(0, 1);
-    standing = static_cast<std::uint32_t>(host::Standing::left);
-    at(1).close(0);
-    at(0).publish(1, 3, 4);
-    ASSERT_TRUE(until([&] { return at(0).drained(); }));
-    EXPECT_TRUE(until([&] { return at(1).drained(); }));
-    EXPECT_TRUE(ears_[1].lost_ones.empty());
+    leave_behind_a_closed_link();
+  }
+}
+
+/// Also where the one that leaves has never spoken to them, or is about to.
+TEST_P(OfiNodes, GreetOneThatLeavesThoughItsLinkIsClosed) {
+  for (int looks = -1; looks < 12; ++looks) {
+    begin_anew();
+    if (looks >= 0) at(0).publish(1, 3, 4);
+    for (int i = 0; i < looks; ++i) progress();
+    leave_behind_a_closed_link();
+  }
+}
+
+/// When both are about to greet the other.
+TEST_P(OfiNodes, GreetOneThatLeavesWhomTheyWereGreeting) {
+  for (int looks = 0; looks < 12; ++looks) {
+    begin_anew();
+    static_cast<void>(send(1, 0, Priority::low, 1));
+    for (int i = 0; i < looks; ++i) progress();
+    leave_behind_a_closed_link();
   }
 }
 
