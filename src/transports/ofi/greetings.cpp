@@ -274,10 +274,12 @@ void OfiTransport::close(NodeId node) noexcept {
   Peer& other = peer(node);
   if (other.closed) return;
   other.closed = true;
+  other.closed_ns = host::running_ns(memory_->board().job());
   const bool has_unsent_letters = !other.written.empty() || other.open != nullptr || other.has_newest();
   forget(other);
   if (has_unsent_letters && is_heard_out(other) && other.state == Peer::State::joined) {
     other.probed = other.last_probed;
+    other.fetched_told = {};
     say(other, {.kind = Frame::Kind::credit,
                 .value = other.inward[index(Priority::low)].tell()});  // as the first word
   }

@@ -200,6 +200,7 @@ class OfiTransport final : public Transport, public PayloadRoom, public MemoryRe
   [[nodiscard]] bool is_owed_farewell(const Peer& peer) const noexcept;
   [[nodiscard]] bool is_heard_out(const Peer& peer) const noexcept;
   [[nodiscard]] bool is_owed_answer(const Peer& peer) const noexcept;
+  [[nodiscard]] bool is_past_answers(const Peer& peer) const noexcept;
 
   // letters in
   bool look();

@@ -48,10 +48,11 @@ struct OfiTransport::Peer {
 
   const NodeId node;
   State state = State::apart;
-  bool closed = false;           // core has: nothing is sent there any more
+  bool closed = false;           // core has: nothing is sent there any more, but answers to one that has left
   bool is_to_write = false;      // is in to_write_
   bool is_bid_farewell = false;  // by this node
   bool said_farewell = false;    // to this node
+  std::uint64_t closed_ns = 0;   // when
   fi_addr_t address = Endpoint::nowhere;
 
   // letters out

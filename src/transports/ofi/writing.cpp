@@ -5,10 +5,15 @@
 #include <vector>
 
 #include "host/clock.hpp"
+#include "host/standstill.hpp"
 #include "transports/ofi/card.hpp"
 #include "transports/ofi/peer.hpp"
 
 namespace am::ofi {
+
+namespace {
+constexpr std::uint64_t patience_with_answers_ns = 2'000'000'000;
+}  // namespace
 
 void OfiTransport::say(Peer& peer, const Frame& frame) {
   add(peer, frame);
@@ -95,9 +100,15 @@ bool OfiTransport::is_heard_out(const Peer& peer) const noexcept {
   return peer.closed && peer.state != Peer::State::over && has_left(peer.node);
 }
 
-/// What is written to it is such an answer: all else was forgotten.
+/// What is written to it is such an answer: all else was forgotten. It asks when all of its payloads were read.
 bool OfiTransport::is_owed_answer(const Peer& peer) const noexcept {
-  return is_heard_out(peer) && (peer.probed || peer.open != nullptr || !peer.written.empty());
+  return is_heard_out(peer) &&
+         (peer.probed || peer.fetched != peer.fetched_told || peer.open != nullptr || !peer.written.empty());
+}
+
+/// It has gone without the answers that libfabric does not take.
+bool OfiTransport::is_past_answers(const Peer& peer) const noexcept {
+  return peer.closed && host::running_ns(memory_->board().job()) - peer.closed_ns > patience_with_answers_ns;
 }
 
 void OfiTransport::write(Peer& to) {
@@ -136,6 +147,10 @@ bool OfiTransport::post_first(Peer& to, LetterQueue& letters) {
                              : endpoint_.send(letter.text(), letter.descriptor, to.address, letter);
   const bool greets = is_greeting && (to.state == Peer::State::greeting || to.state == Peer::State::apart);
   const bool refused = result == -FI_EAGAIN && greets && is_refused(to);
+  if (result == -FI_EAGAIN && is_past_answers(to)) {
+    end(to, "");
+    return false;
+  }
   if (result == -FI_EAGAIN && !refused) {
     is_to_write(to);
     if (armed_) set_timer();
