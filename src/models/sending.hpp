@@ -1,5 +1,5 @@
-// Sends of the old interfaces that wait for room. They wait by tries, of which all goes or nothing: where a handler throws meanwhile, nothing
-// has gone.
+// Sends of the old interfaces that wait for room. Each try sends the whole message or nothing of it. So a handler that throws during the wait
+// leaves nothing half sent.
 //
 // The node's own thread only.
 #pragma once

@@ -30,13 +30,6 @@ Keepers& keepers() {
 
 thread_local Doorkeeper* keeper_here = nullptr;
 
-std::optional<tcp::Address> address_of(int socket, decltype(&getsockname) end) noexcept {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (end(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  return tcp::Address::of(reinterpret_cast<const sockaddr*>(&address), size);
-}
-
 /// With others of this user alone, and of these only who asks for that, too: not as by SO_REUSEADDR, which is for all.
 bool share_with_own_user(int socket) noexcept {
   const int no = 0;
@@ -107,7 +100,7 @@ struct Doorkeeper::Calls {
   static int connect(int socket, const sockaddr* address, socklen_t size) {
     if (keeper_here == nullptr || keeper_here->opens_) return ::connect(socket, address, size);
     is_connection(socket);
-    const auto from = address_of(socket, &getsockname);
+    const auto from = tcp::Address::of_end(socket, &getsockname);
     if (from && from->port() == 0 && keeper_here->bind(socket) != 0) return -1;
     const int result = ::connect(socket, address, size);
     const int why = errno;
@@ -153,7 +146,7 @@ bool Doorkeeper::opened_at(tcp::Address address) noexcept {
   if (!held_ || !share_with_own_user(held_.descriptor()) ||
       ::bind(held_.descriptor(), address.data(), address.size()) != 0)
     return false;
-  const auto own = address_of(held_.descriptor(), &getsockname);
+  const auto own = tcp::Address::of_end(held_.descriptor(), &getsockname);
   if (own) own_ = *own;
   return own.has_value();
 }
@@ -173,7 +166,7 @@ void Doorkeeper::let_in(std::function<bool(const tcp::Address& from)> whom) {
 }
 
 bool Doorkeeper::lets_in(int socket) const noexcept {
-  const auto from = address_of(socket, &getpeername);
+  const auto from = tcp::Address::of_end(socket, &getpeername);
   return from && whom_ && whom_(*from);
 }
 

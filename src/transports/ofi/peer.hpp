@@ -52,7 +52,7 @@ struct OfiTransport::Peer {
   bool is_to_write = false;      // is in to_write_
   bool is_bid_farewell = false;  // by this node
   bool said_farewell = false;    // to this node
-  std::uint64_t closed_ns = 0;   // when
+  std::uint64_t closed_ns = 0;   // when core did
   fi_addr_t address = Endpoint::nowhere;
 
   // letters out

@@ -1,5 +1,5 @@
-// A node that finds nothing to do asks beforehand for the lines that it may write next. Whoever has sent a payload in a chunk may soon
-// send another as long. The last reader has its lines in his cache, so the sender waits for each: a sixth of the time in which 2 KiB are
+// A node that finds nothing to do asks for the lines that it may write next. A node that has sent a payload in a chunk may soon send another
+// as long. The reader of the last one has these lines in its cache, and the sender waits for each: a sixth of the time in which 2 KiB are
 // written, sent and read. So each poll in vain asks for one line. A stream with polls between gets none: there the look for what came back
 // costs more, a third of the time for 4 KiB (chunks.hpp).
 //

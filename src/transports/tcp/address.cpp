@@ -66,6 +66,13 @@ std::optional<Address> Address::of(const sockaddr* address, socklen_t bytes) noe
   return made;
 }
 
+std::optional<Address> Address::of_end(int socket, decltype(&getsockname) end) noexcept {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (end(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  return of(reinterpret_cast<const sockaddr*>(&address), size);
+}
+
 std::optional<Address> Address::parse(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
@@ -172,13 +179,9 @@ std::vector<Interface> interfaces() {
 
 std::string interface_towards(const Address& address) {
   const host::Descriptor probe(socket(address.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_storage own{};
-  socklen_t size = sizeof own;
   // To connect a socket of UDP is to ask for the route, no more.
-  if (!probe || connect(probe.get(), address.data(), address.size()) != 0 ||
-      getsockname(probe.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0)
-    return "no route";
-  const std::optional<Address> from = Address::of(reinterpret_cast<const sockaddr*>(&own), size);
+  if (!probe || connect(probe.get(), address.data(), address.size()) != 0) return "no route";
+  const std::optional<Address> from = Address::of_end(probe.get(), &getsockname);
   for (const Interface& interface : interfaces()) {
     if (from && interface.address.bytes() == from->bytes()) return interface.name;
   }

@@ -19,6 +19,8 @@ class Address {
   Address() = default;
   /// None when it is of another family, or shorter than one of its family.
   static std::optional<Address> of(const sockaddr* address, socklen_t bytes) noexcept;
+  /// Of an end of a socket, as `end` says: getsockname or getpeername. None where that fails.
+  static std::optional<Address> of_end(int socket, decltype(&getsockname) end) noexcept;
   /// "10.0.0.2:4711", "[fe80::2%3]:4711" (the interface by its number). None where it is neither.
   static std::optional<Address> parse(std::string_view text);
 

@@ -45,14 +45,6 @@ Socket::Moved taken(ssize_t bytes) noexcept {
   return bytes < 0 && errno == EFAULT ? Socket::Moved{Outcome::blocked} : moved(bytes);
 }
 
-/// As getsockname or getpeername says; none where the call fails.
-std::optional<Address> address_by(int (*call)(int, sockaddr*, socklen_t*), const Socket& socket) noexcept {
-  sockaddr_storage address{};
-  socklen_t bytes = sizeof address;
-  if (call(socket.descriptor(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return {};
-  return Address::of(reinterpret_cast<const sockaddr*>(&address), bytes);
-}
-
 using Control = std::array<char, 16>;  // the name of a congestion control
 
 /// What this system takes by default.
@@ -78,7 +70,7 @@ void be_unpaced(const Socket& socket) noexcept { set_control(socket, {"reno"}); 
 
 /// Between hosts the system's choice holds.
 void be_paced_between_hosts(const Socket& socket, const std::optional<Address>& other) noexcept {
-  const auto own = address_by(getsockname, socket);
+  const auto own = Address::of_end(socket.descriptor(), &getsockname);
   const bool is_within = own && other && (own->is_loopback() || own->bytes() == other->bytes());
   if (!is_within) set_control(socket, control_of_system());
 }
@@ -124,8 +116,8 @@ void Socket::abort() noexcept {
 }
 
 bool Socket::is_to_itself() const noexcept {
-  const auto here = address_by(getsockname, *this);
-  const auto there = address_by(getpeername, *this);
+  const auto here = Address::of_end(descriptor(), &getsockname);
+  const auto there = Address::of_end(descriptor(), &getpeername);
   return here && there && here->port() == there->port() && here->bytes() == there->bytes();
 }
 
@@ -192,7 +184,7 @@ Socket listen_at(Address& address) {
     static_cast<void>(setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes));
   if (bind(socket.descriptor(), address.data(), address.size()) != 0) throw failed("bind");
   if (listen(socket.descriptor(), SOMAXCONN) != 0) throw failed("listen");
-  const auto bound = address_by(getsockname, socket);
+  const auto bound = Address::of_end(socket.descriptor(), &getsockname);
   if (!bound) throw failed("getsockname");
   address = *bound;
   return socket;
@@ -204,7 +196,7 @@ Socket accept_from(const Socket& listening) noexcept {
   }))));
   if (!socket) return socket;
   send_at_once(socket);
-  be_paced_between_hosts(socket, address_by(getpeername, socket));
+  be_paced_between_hosts(socket, Address::of_end(socket.descriptor(), &getpeername));
   return socket;
 }
 

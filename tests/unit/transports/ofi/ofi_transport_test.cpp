@@ -11,7 +11,7 @@ class OfiNodes : public Nodes, public testing::WithParamInterface<Way> {
   /// What the system takes long for is done less often there.
   [[nodiscard]] std::uint64_t rounds(std::uint64_t times) const { return fabric_ ? times : times / 10 + 1; }
 
-  /// Node 0 leaves and says so; node 1 has heard of that before.
+  /// Node 1 closes its link to node 0, which leaves. Only then node 0 tells node 1.
   void leave_behind_a_closed_link() {
     auto& standing = memory_->board().card(0).standing;
     standing = static_cast<std::uint32_t>(host::Standing::left);
