@@ -4,9 +4,10 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "host/descriptor.hpp"
 
@@ -22,8 +23,8 @@ class Outlet {
   [[nodiscard]] ssize_t write_some(std::string_view text) const;
 
   std::string pending{};
-  std::vector<std::size_t> owed{};  // bytes, to each part
-  int error = 0;                    // nobody takes it any more
+  std::map<std::uint32_t, std::size_t> owed{};  // bytes, to parts by their number
+  int error = 0;                                // nobody takes it any more
 
  private:
   am::host::Descriptor own_;
