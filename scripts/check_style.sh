@@ -1,7 +1,8 @@
 #!/bin/bash
 # check_style.sh [--fix | --tidy | --tidy-changed]: clang-format and shellcheck over the whole project, check_prose.py over its
-# documents; --fix formats instead; --tidy adds clang-tidy, which takes a quarter of an hour on two cores; --tidy-changed adds it
-# for what has changed in the working tree or in the commits of the four hours before HEAD.
+# documents, and whether the mutants' patches still have their places; --fix formats instead; --tidy adds clang-tidy, which takes a
+# quarter of an hour on two cores; --tidy-changed adds it for what has changed in the working tree or in the commits of the four hours
+# before HEAD.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,6 +16,9 @@ clang-format --dry-run -Werror "${sources[@]}"
 
 shellcheck scripts/*.sh tests/*/*.sh .ci/run
 python3 -B scripts/check_prose.py
+for patch in tests/mutants/*.patch tests/mutants/unseen/*.patch; do
+  git apply --check "$patch"
+done
 if [[ ${1:-} != --tidy* ]]; then
   echo "style: ${#sources[@]} files are clean"
   exit
