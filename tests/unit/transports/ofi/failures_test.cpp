@@ -141,6 +141,30 @@ TEST_P(Failures, AGreetingThatFailsIsTriedAgain) {
   expect_nobody_is_lost();
 }
 
+/// One that has left may be gone before libfabric takes its answer, and nobody waits for that for ever.
+TEST_P(Failures, AnAnswerToOneThatHasLeftIsGivenUp) {
+  constexpr std::uint64_t later_ns = 3'000'000'000;
+  host::JobHeader& job = memory_->board().job();
+  job.standstill = 2 * later_ns;  // the job has stood still so long
+  meet(0, 1);
+  at(0).publish(1, 3, 4);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_FALSE(at(0).drained());  // so it asks
+    at(0).progress();
+  }
+  fabric_->refuse_sends(true);
+  memory_->board().card(0).standing = static_cast<std::uint32_t>(host::Standing::left);
+  at(1).close(0);
+  for (int i = 0; i < 10'000; ++i) at(1).progress();
+  EXPECT_FALSE(at(1).is_calm()) << "it has nothing to say";
+  job.standstill = 0;  // now it is later
+  EXPECT_TRUE(until([&] { return at(1).is_calm(); }));
+  expect_nobody_is_lost();
+  fabric_->refuse_sends(false);
+  EXPECT_EQ(send(1, 0, Priority::low, 0), Status::unreachable);
+  pass(1, 2, Priority::low, 5);
+}
+
 INSTANTIATE_TEST_SUITE_P(, Failures, testing::ValuesIn(fake_ways()), name_of);
 INSTANTIATE_TEST_SUITE_P(, FailuresInTime, testing::ValuesIn(fake_ways()), name_of);
 
