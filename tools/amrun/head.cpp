@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,9 +21,9 @@
 #include "amrun/frames.hpp"
 #include "amrun/head_input.hpp"
 #include "amrun/head_output.hpp"
+#include "amrun/line_to_part.hpp"
 #include "amrun/orders.hpp"
 #include "amrun/part.hpp"
-#include "amrun/part_line.hpp"
 #include "amrun/paths.hpp"
 #include "amrun/signals.hpp"
 #include "core/settings/setting_value.hpp"
@@ -59,8 +61,8 @@ class Head {
         settings_(am::core::read_settings(environ)),
         signal_fd_(signals_.open_descriptor()) {}
   ~Head() {
-    for (PartLine& part : parts_) part.close();
-    for (PartLine& part : parts_) part.end_process();
+    for (LineToPart& part : parts_) part.close();
+    for (LineToPart& part : parts_) part.end_process(part.ended ? 2 * second_ns : second_ns / 10);
   }
   Head(const Head&) = delete;
   Head& operator=(const Head&) = delete;
@@ -68,9 +70,9 @@ class Head {
   JobEnd run() {
     start();
     for (;;) {
-      const bool over = std::ranges::all_of(parts_, &PartLine::is_over);
+      const bool over = std::ranges::all_of(parts_, &LineToPart::is_over);
       if (over) let_follow();
-      if (over && exit_code_ == 0 && !strangers().empty()) say(nobody_joined(options_.program[0]));
+      if (over && exit_code_ == 0 && !strangers().empty()) output_.say(nobody_joined(options_.program[0]));
       if (over && output_.is_written()) break;
       look();
       look_at_clock();
@@ -113,11 +115,11 @@ class Head {
     std::vector<pollfd> polled{{signal_fd_.get(), POLLIN, 0},
                                {input_.is_wanted() ? STDIN_FILENO : -1, POLLIN, 0}};
     for (const Stream stream : {Stream::out, Stream::err})
-      polled.push_back({output_.to_write(stream), POLLOUT, 0});
+      polled.push_back({output_.writable_fd(stream), POLLOUT, 0});
     const std::size_t first = polled.size();
-    for (const PartLine& part : parts_) {
-      polled.push_back({part.to_read(), POLLIN, 0});
-      polled.push_back({part.to_write(), POLLOUT, 0});
+    for (const LineToPart& part : parts_) {
+      polled.push_back({part.readable_fd(), POLLIN, 0});
+      polled.push_back({part.writable_fd(), POLLOUT, 0});
     }
     if (poll(polled.data(), polled.size(), nap_ms()) <= 0) return;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -134,9 +136,9 @@ class Head {
   int nap_ms() const {
     std::uint64_t until =
         std::min({give_up_at_ns_, follow_at_ns_, remind_at_ns_, late_at_ns_, insist_at_ns_, unread_at_ns()});
-    for (const PartLine& part : parts_)
+    for (const LineToPart& part : parts_)
       until = std::min(until, part.is_over() ? UINT64_MAX : part.dead_at_ns);
-    if (input_.may_come_later()) until = std::min(until, am::host::monotonic_ns() + second_ns / 2);
+    if (input_.depends_on_foreground()) until = std::min(until, am::host::monotonic_ns() + second_ns / 2);
     if (until == UINT64_MAX) return -1;
     const std::uint64_t now = am::host::monotonic_ns();
     return until <= now ? 0
@@ -148,19 +150,19 @@ class Head {
     if (now >= follow_at_ns_) let_follow();
     if (now >= remind_at_ns_) name_late_ones("it has not started there since ", remind_at_ns_);
     if (now >= late_at_ns_ && name_late_ones("it did not start there within ", late_at_ns_)) fail(failed);
-    for (PartLine& part : parts_) {
+    for (LineToPart& part : parts_) {
       if (now >= part.dead_at_ns && !part.is_over() && !part.is_readable()) end_of_line(part);
     }
     if (now >= insist_at_ns_) {
       insist_at_ns_ = UINT64_MAX;
-      if (!std::ranges::all_of(parts_, &PartLine::is_over)) fail(signal_base + SIGTERM);
+      if (!std::ranges::all_of(parts_, &LineToPart::is_over)) fail(signal_base + SIGTERM);
     }
     if (now >= unread_at_ns()) output_.close();
     if (now < give_up_at_ns_) return;
     give_up_at_ns_ = UINT64_MAX;
-    for (PartLine& part : parts_) {
+    for (LineToPart& part : parts_) {
       if (part.is_over()) continue;
-      say("host " + part.host() + " does not answer; what may still run there is given up");
+      output_.say("host " + part.host() + " does not answer; what may still run there is given up");
       part.close();
     }
   }
@@ -168,27 +170,27 @@ class Head {
   // Of hosts where amrun does not run yet, as far as anybody knows. Once: `at` is when.
   bool name_late_ones(const char* what, std::uint64_t& at) {
     bool any = false;
-    for (const PartLine& part : parts_) {
+    for (const LineToPart& part : parts_) {
       if (part.has_greeted() || part.is_over()) continue;
-      say("host " + part.host() + ": amrun was started by " + part.agent() + ", but " + what +
-          std::to_string((at - began_ns_) / second_ns) + " s");
+      output_.say("host " + part.host() + ": amrun was started by " + part.agent() + ", but " + what +
+                  std::to_string((at - began_ns_) / second_ns) + " s");
       any = true;
     }
     at = UINT64_MAX;
     return any;
   }
 
-  void hear(PartLine& part) {
+  void hear(LineToPart& part) {
     if (!part.read_some(buffer_)) return end_of_line(part);
     try {
       while (auto frame = part.next()) take(part, *std::move(frame));
     } catch (const Fault& fault) {
-      say("host " + part.host() + ": " + fault.what());
+      output_.say("host " + part.host() + ": " + fault.what());
       lose(part);
     }
   }
 
-  void take(PartLine& part, Frame frame) {
+  void take(LineToPart& part, Frame frame) {
     switch (frame.kind) {
       case Kind::text:
         part.facts = std::move(frame.body);
@@ -219,26 +221,26 @@ class Head {
   void tell_facts() {
     Body all;
     all.put(parts_.size());
-    for (const PartLine& part : parts_) {
+    for (const LineToPart& part : parts_) {
       if (!part.facts) return;
       all.put(*part.facts);
     }
-    for (PartLine& part : parts_) part.send(Kind::texts, all.bytes());
+    for (LineToPart& part : parts_) part.send(Kind::texts, all.bytes());
   }
 
   // -- how it ends ------------------------------------------------------------------------------------------------------------
 
   // When the job is ending, what made it end is enough, as on one host: the words of the part that was the first to fail.
-  void hear_said(const PartLine& part, Said said) {
+  void hear_said(const LineToPart& part, Said said) {
     if (ending_ && failed_first_ != &part) return;
     if (said.follows) {
       followed_.push_back(std::move(said.line));
     } else {
-      say(said.line);
+      output_.say(said.line);
     }
   }
 
-  void hear_failed(const PartLine& part, Failed heard) {
+  void hear_failed(const LineToPart& part, Failed heard) {
     if (!heard.follows) {
       if (!ending_) failed_first_ = &part;
       return fail(heard.exit_code);
@@ -251,7 +253,7 @@ class Head {
   void let_follow() {
     follow_at_ns_ = UINT64_MAX;
     if (!ending_ && !any_lost_) {
-      for (const std::string& line : followed_) say(line);
+      for (const std::string& line : followed_) output_.say(line);
     }
     if (followed_code_ != 0) fail(followed_code_);
     followed_.clear();
@@ -262,7 +264,7 @@ class Head {
     ending_ = true;
     if (exit_code_ == 0) exit_code_ = exit_code;
     give_up_at_ns_ = std::min(give_up_at_ns_, am::host::monotonic_ns() + ending_ns);
-    for (PartLine& part : parts_) part.send(Kind::end, {});
+    for (LineToPart& part : parts_) part.send(Kind::end, {});
   }
 
   void count(const Ended& ended) {
@@ -272,7 +274,7 @@ class Head {
     any_success_ = any_success_ || ended.any_success;
     // A host that vanished says nothing, for as long as its agent waits for it.
     dead_.insert(ended.dead.begin(), ended.dead.end());
-    const bool others_are_dead = std::ranges::all_of(parts_, [&](const PartLine& part) {
+    const bool others_are_dead = std::ranges::all_of(parts_, [&](const LineToPart& part) {
       return part.is_over() || part.ended ||
              std::ranges::all_of(part.nodes(), [&](am::NodeId node) { return dead_.contains(node); });
     });
@@ -280,50 +282,52 @@ class Head {
   }
 
   // Hosts whose programs ended well without joining. They are missing where others join.
-  std::vector<const PartLine*> strangers() const {
-    std::vector<const PartLine*> found;
-    for (const PartLine& part : parts_) {
+  std::vector<const LineToPart*> strangers() const {
+    std::vector<const LineToPart*> found;
+    for (const LineToPart& part : parts_) {
       if (part.ended && part.ended->nobody_joined) found.push_back(&part);
     }
     return found;
   }
 
   void look_at_strangers() {
-    if (ending_ || std::ranges::none_of(parts_, [](const PartLine& part) { return part.facts.has_value(); }))
+    if (ending_ ||
+        std::ranges::none_of(parts_, [](const LineToPart& part) { return part.facts.has_value(); }))
       return;
-    for (const PartLine* part : strangers()) {
-      say("host " + part->host() + ": its nodes exited with code 0 before they joined the job");
+    for (const LineToPart* part : strangers()) {
+      output_.say("host " + part->host() + ": its nodes exited with code 0 before they joined the job");
       fail(failed);
     }
   }
 
-  void end_of_line(PartLine& part) {
+  void end_of_line(LineToPart& part) {
     const auto status = part.wait_for_process(second_ns / 2);
     const std::string how = part.agent() + " " + (status ? describe_status(*status) : "closed its output");
     if (!part.has_greeted()) {
       const std::string heard = part.first_line();
-      say("host " + part.host() + ": " + how + " before amrun ran there" +
-          (heard.empty() ? "" : "; it wrote: " + am::core::in_quotes(heard.substr(0, 200))));
+      output_.say("host " + part.host() + ": " + how + " before amrun ran there" +
+                  (heard.empty() ? "" : "; it wrote: " + am::core::in_quotes(heard.substr(0, 200))));
     } else {
-      say("host " + part.host() + " is lost: " + how);
+      output_.say("host " + part.host() + " is lost: " + how);
     }
     lose(part);
   }
 
   // Its nodes are gone. A job that they have not joined cannot go on without them; of another one, its nodes know.
-  void lose(PartLine& part) {
+  void lose(LineToPart& part) {
     part.close();
     any_lost_ = true;
     if (!part.facts) return fail(failed);
     if (first_failure_ == 0) first_failure_ = failed;
-    for (PartLine& other : parts_) other.send(Kind::lost, Body().put(part.number()).bytes());
+    for (LineToPart& other : parts_) other.send(Kind::lost, Body().put(part.number()).bytes());
   }
 
   // An agent is not in the terminal's foreground: one that asks for a password there is stopped, and would be for ever.
   void look_for_stopped() {
-    for (PartLine& part : parts_) {
-      if (part.has_greeted() || part.is_over() || !part.asks_at_terminal()) continue;
-      say("host " + part.host() +
+    for (LineToPart& part : parts_) {
+      if (part.has_greeted() || part.is_over() || !part.takes_stop_at_terminal()) continue;
+      output_.say(
+          "host " + part.host() +
           ": its agent asks for something at the terminal, which it cannot have here: ssh needs a key "
           "without a question");
       lose(part);
@@ -332,13 +336,13 @@ class Head {
 
   // An agent that was killed or has failed, though what it started still holds its line: nobody looks after that host any more.
   void look_for_failed_agents() {
-    for (PartLine& part : parts_) {
-      if (part.is_over() || part.dead_at_ns != UINT64_MAX || !part.has_failed()) continue;
+    for (LineToPart& part : parts_) {
+      if (part.is_over() || part.dead_at_ns != UINT64_MAX || !part.process_has_failed()) continue;
       part.dead_at_ns = am::host::monotonic_ns() + last_frames_ns;
     }
   }
 
-  // -- signals and output -------------------------------------------------------------------------------------------------
+  // -- signals -------------------------------------------------------------------------------------------------
 
   void take(const siginfo_t& info) {
     const int number = info.si_signo;
@@ -347,7 +351,7 @@ class Head {
       return look_for_stopped();
     }
     if (number == Signals::notice()) return;
-    for (PartLine& part : parts_)
+    for (LineToPart& part : parts_)
       part.send(Kind::pass_on, Body().put(static_cast<std::uint64_t>(number)).bytes());
     if (number == SIGTSTP) kill(getpid(), SIGSTOP);
     const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
@@ -359,15 +363,13 @@ class Head {
   void asked_to_end(int number) {
     const bool again = std::exchange(asked_at_ns_, am::host::monotonic_ns()) != 0;
     const bool all_hear = std::ranges::none_of(
-        parts_, [](const PartLine& part) { return !part.has_greeted() && !part.is_over(); });
-    if (again || std::ranges::all_of(parts_, &PartLine::is_over)) output_.close();
+        parts_, [](const LineToPart& part) { return !part.has_greeted() && !part.is_over(); });
+    if (again || std::ranges::all_of(parts_, &LineToPart::is_over)) output_.close();
     if (number == SIGTERM) insist_at_ns_ = std::min(insist_at_ns_, asked_at_ns_ + insisting_ns);
     if (all_hear && !again) return;
     if (by_signal_ == 0) by_signal_ = number;
-    if (!std::ranges::all_of(parts_, &PartLine::is_over)) fail(signal_base + number);
+    if (!std::ranges::all_of(parts_, &LineToPart::is_over)) fail(signal_base + number);
   }
-
-  void say(const std::string& line) { output_.say(line); }
 
   // When what waits to be read does no longer, where the job ends because it was asked to.
   std::uint64_t unread_at_ns() const {
@@ -379,7 +381,7 @@ class Head {
   const am::core::Settings settings_;
   const Signals signals_;
   const Descriptor signal_fd_;
-  std::vector<PartLine> parts_;
+  std::vector<LineToPart> parts_;
   std::vector<char> buffer_ =
       std::vector<char>(65536);  // of what is read; not on the stack, which may be small (ulimit -s)
   HeadInput input_{parts_};
@@ -398,7 +400,7 @@ class Head {
   std::uint64_t late_at_ns_ = settings_.timeout_ns == 0 ? UINT64_MAX : began_ns_ + settings_.timeout_ns;
   bool ending_ = false;
   bool any_lost_ = false;  // a host: that has been said
-  const PartLine* failed_first_ = nullptr;
+  const LineToPart* failed_first_ = nullptr;
   int exit_code_ = 0;
   int first_failure_ = 0;
   int by_signal_ = 0;

@@ -19,7 +19,9 @@ bool HeadInput::is_wanted() {
   return state_ == State::awaited && (isatty(STDIN_FILENO) == 0 || tcgetpgrp(STDIN_FILENO) == getpgrp());
 }
 
-bool HeadInput::may_come_later() const { return state_ == State::awaited && isatty(STDIN_FILENO) != 0; }
+bool HeadInput::depends_on_foreground() const {
+  return state_ == State::awaited && isatty(STDIN_FILENO) != 0;
+}
 
 void HeadInput::read_some(std::span<char> buffer) {
   const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());

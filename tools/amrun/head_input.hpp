@@ -4,25 +4,25 @@
 #include <span>
 #include <vector>
 
-#include "amrun/part_line.hpp"
+#include "amrun/line_to_part.hpp"
 
 namespace amrun {
 
 class HeadInput {
  public:
-  // `parts` outlive this; the first of them has node 0.
-  explicit HeadInput(std::vector<PartLine>& parts) : parts_(parts) {}
+  // `parts` outlive this. They are there before the first other call, and the first of them has node 0.
+  explicit HeadInput(std::vector<LineToPart>& parts) : parts_(parts) {}
 
   // Node 0 reads for itself what amrun was given.
   void leave_to_node_0() { state_ = State::ended; }
-  // There is none.
+  // Nothing more will come: tells node 0's part.
   void end();
 
-  // Whether a piece is to be read now.
+  // Whether a piece is to be read now. Gives the input up when node 0's part is over.
   [[nodiscard]] bool is_wanted();
-  // Whether amrun may be waiting for the terminal's foreground, of whose coming no poll tells.
-  [[nodiscard]] bool may_come_later() const;
-  // When it is readable. `buffer`: for a piece.
+  // Whether input is wanted that comes from a terminal: amrun may come to its foreground at any time, and no poll tells of that.
+  [[nodiscard]] bool depends_on_foreground() const;
+  // Reads a piece by way of the caller's buffer, and sends it. Call it after poll.
   void read_some(std::span<char> buffer);
   // The part has taken the piece.
   void taken();
@@ -30,7 +30,7 @@ class HeadInput {
  private:
   enum class State { awaited, under_way, ended };
 
-  std::vector<PartLine>& parts_;
+  std::vector<LineToPart>& parts_;
   State state_ = State::awaited;
 };
 

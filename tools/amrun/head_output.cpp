@@ -12,9 +12,9 @@
 
 namespace amrun {
 
-void HeadOutput::print(const PartLine& part, Stream stream, std::string_view text) {
+void HeadOutput::print(const LineToPart& part, Stream stream, std::string_view text) {
   Outlet& outlet = of(stream);
-  if (outlet.error != 0) return;
+  if (outlet.error != 0 || text.empty()) return;
   outlet.pending += text;
   outlet.owed[part.number()] += text.size();
 }
@@ -25,7 +25,7 @@ void HeadOutput::say(const std::string& line) {
   if (outlet.error == 0 && (is_report || said_.insert(line).second)) outlet.pending += whole_line(line);
 }
 
-int HeadOutput::to_write(Stream stream) const {
+int HeadOutput::writable_fd(Stream stream) const {
   return of(stream).pending.empty() ? -1 : of(stream).descriptor();
 }
 
@@ -58,7 +58,7 @@ void HeadOutput::close(Stream stream, int error) {
   Outlet& outlet = of(stream);
   outlet.error = error;
   outlet.pending.clear();
-  for (PartLine& part : parts_)
+  for (LineToPart& part : parts_)
     part.send(Kind::closed,
               Body().put(static_cast<std::uint64_t>(stream)).put(static_cast<std::uint64_t>(error)).bytes());
 }

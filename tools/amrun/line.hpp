@@ -1,5 +1,5 @@
-// A part's end of the way to the head (frames.hpp): what the main thread and the outputs send, and a thread of its own that takes
-// what comes.
+// A part's end of the way to the head (frames.hpp; the head's end is LineToPart): what the main thread and the outputs send, and a
+// thread of its own that takes what comes.
 #pragma once
 
 #include <am/types.hpp>

@@ -47,9 +47,9 @@ Orders::Orders(const Options& options) {
   }
 }
 
-const Order& Orders::of(std::uint32_t host) {
-  order_.host = hosts_[host].name;
-  order_.placement.own = host;
+const Order& Orders::of(std::uint32_t number) {
+  order_.host = hosts_[number].name;
+  order_.placement.own = number;
   return order_;
 }
 

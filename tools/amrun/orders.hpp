@@ -14,16 +14,16 @@ namespace amrun {
 
 class Orders {
  public:
-  // Throws Fault.
+  // Throws Fault: where the hosts have no room for so many nodes, or amrun's folder cannot be found.
   explicit Orders(const Options& options);
 
   // Those that have nodes; a host's number is its place here.
   [[nodiscard]] const std::vector<HostShare>& hosts() const { return hosts_; }
-  [[nodiscard]] const std::vector<am::NodeId>& nodes_of(std::uint32_t host) const {
-    return order_.placement.hosts[host];
+  [[nodiscard]] const std::vector<am::NodeId>& nodes_of(std::uint32_t number) const {
+    return order_.placement.hosts[number];
   }
-  // Holds until the next call.
-  const Order& of(std::uint32_t host);
+  // What that host's part is ordered to start. Good until the next call.
+  const Order& of(std::uint32_t number);
 
  private:
   std::vector<HostShare> hosts_;

@@ -1,4 +1,4 @@
-#include "amrun/part_line.hpp"
+#include "amrun/line_to_part.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <ctime>
 #include <utility>
 
@@ -17,8 +18,8 @@ namespace amrun {
 using am::host::Descriptor;
 using am::host::second_ns;
 
-PartLine::PartLine(const HostShare& host, std::uint32_t number, std::vector<am::NodeId> nodes,
-                   const Child& child)
+LineToPart::LineToPart(const HostShare& host, std::uint32_t number, std::vector<am::NodeId> nodes,
+                       const Child& child)
     : host_(host.name),
       is_here_(host.is_here),
       number_(number),
@@ -29,13 +30,13 @@ PartLine::PartLine(const HostShare& host, std::uint32_t number, std::vector<am::
   fcntl(in_.get(), F_SETFL, O_NONBLOCK);
 }
 
-void PartLine::send(Kind kind, std::string_view body) {
+void LineToPart::send(Kind kind, std::string_view body) {
   if (is_over_) return;
   to_send_ += encode(kind, body);
   write_some();
 }
 
-void PartLine::write_some() {
+void LineToPart::write_some() {
   while (!to_send_.empty()) {
     const ssize_t written = write(in_.get(), to_send_.data(), to_send_.size());
     if (written < 0 && errno == EINTR) continue;
@@ -45,7 +46,7 @@ void PartLine::write_some() {
   }
 }
 
-bool PartLine::read_some(std::span<char> buffer) {
+bool LineToPart::read_some(std::span<char> buffer) {
   const ssize_t got = read(out_.get(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
   if (got <= 0) return false;
@@ -53,25 +54,25 @@ bool PartLine::read_some(std::span<char> buffer) {
   return true;
 }
 
-std::optional<Frame> PartLine::next() {
+std::optional<Frame> LineToPart::next() {
   if (!has_greeted_) has_greeted_ = reader_.skip_greeting();
   if (!has_greeted_ || is_over_) return std::nullopt;
   return reader_.next();
 }
 
-bool PartLine::is_readable() const {
+bool LineToPart::is_readable() const {
   pollfd polled{out_.get(), POLLIN, 0};
   return poll(&polled, 1, 0) > 0;
 }
 
-void PartLine::close() {
+void LineToPart::close() {
   is_over_ = true;
   to_send_.clear();
   in_ = Descriptor();
   out_ = Descriptor();
 }
 
-std::optional<int> PartLine::wait_for_process(std::uint64_t patience_ns) {
+std::optional<int> LineToPart::wait_for_process(std::uint64_t patience_ns) {
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 5'000'000};
   const std::uint64_t until = am::host::monotonic_ns() + patience_ns;
   for (int status = 0; pid_ > 0; nanosleep(&moment, nullptr)) {
@@ -84,21 +85,21 @@ std::optional<int> PartLine::wait_for_process(std::uint64_t patience_ns) {
   return std::nullopt;
 }
 
-bool PartLine::asks_at_terminal() const {
+bool LineToPart::takes_stop_at_terminal() {
   siginfo_t info{};
   if (pid_ <= 0 || waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG) != 0) return false;
   return info.si_pid != 0 && (info.si_status == SIGTTIN || info.si_status == SIGTTOU);
 }
 
-bool PartLine::has_failed() const {
+bool LineToPart::process_has_failed() const {
   siginfo_t info{};
   if (pid_ <= 0 || waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
     return false;
   return info.si_pid != 0 && info.si_status != 0;
 }
 
-void PartLine::end_process() {
-  if (pid_ <= 0 || wait_for_process(ended ? 2 * second_ns : second_ns / 10)) return;
+void LineToPart::end_process(std::uint64_t patience_ns) {
+  if (pid_ <= 0 || wait_for_process(patience_ns)) return;
   kill(-pid_, SIGKILL);
   wait_for_process(second_ns);
 }
