@@ -22,7 +22,7 @@
 // also those of one node in the same place: who needs one waits in between.
 //
 // Called by the node's own thread, from the computation. A handler uses its own node's memory only, which
-// GlobalPtr::local() gives it; the debug build checks that.
+// GlobalPtr::local() gives it; a checked build (AM_CHECKED) looks.
 #pragma once
 
 #include <am/global_ptr.hpp>

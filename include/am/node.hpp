@@ -2,7 +2,7 @@
 // Node::poll (src/core/events/dispatch.cpp) of the receiver.
 //
 // A Node belongs to one thread: the one that am::start or am::run_threads gave it to. Every member is called by that
-// thread only, and by the node's handlers, wherever they run; the debug build checks it.
+// thread only, and by the node's handlers, wherever they run; a checked build (AM_CHECKED) looks.
 //
 // Progress: poll, wait_until, barrier and the other collectives, and every send that waits. In the polling mode nothing
 // else runs handlers. In the handler-thread and interrupt modes (am::Dispatch) they run at any time from the first of

@@ -52,10 +52,10 @@ TEST(Aminfo, ReportsSettingsThatContradict) {
   expect_end(aminfo({}, {"AM_RANK=0"}), 1, HasSubstr("AM_RANK is set but AM_SIZE is not"));
 }
 
-// libfabric's name leads to a file that is none: it cannot be opened, as where it is not installed.
-class NoLibfabric {
+// A library's name leads to a file that is none: it cannot be opened, as where it is not installed.
+class NoLibrary {
  public:
-  NoLibfabric() { std::ofstream(folder_.in("libfabric.so.1")).close(); }
+  explicit NoLibrary(const std::string& name) { std::ofstream(folder_.in(name)).close(); }
   [[nodiscard]] std::string environment() const { return "LD_LIBRARY_PATH=" + folder_.path(); }
 
  private:
@@ -85,19 +85,27 @@ TEST(Aminfo, ChoosesTheProviderThatIsAskedFor) {
 }
 
 TEST(Aminfo, SaysThatThereIsNoLibfabric) {
-  const NoLibfabric missing;
+  const NoLibrary missing("libfabric.so.1");
   expect_end(aminfo({}, {missing.environment()}), 0, _,
              AllOf(ContainsRegex("\n  ofi +libfabric +not usable: .*libfabric"),
                    Not(HasSubstr("providers of libfabric"))));
 }
 
 TEST(Doctor, KnowsWhetherLibfabricIsNeeded) {
-  const NoLibfabric missing;
+  const NoLibrary missing("libfabric.so.1");
   expect_doctor(
       0, {"WARN  libfabric +.*libfabric.so.1.*programs do without.*\n +mend: apt-get install libfabric1"},
       {missing.environment()});
   expect_doctor(1, {"FAIL  libfabric +.*libfabric.so.1.*\n +mend: apt-get install"},
                 {missing.environment(), "AM_TRANSPORT=ofi"});
+}
+
+TEST(Doctor, WarnsWhereHostsCannotProveTheKey) {
+  const NoLibrary missing("libcrypto.so.3");
+  expect_doctor(
+      0, {"WARN  OpenSSL +.*libcrypto.so.3.*several hosts cannot start\n +mend: apt-get install libssl3"},
+      {missing.environment()});
+  expect_doctor(0, {"OK    OpenSSL +"}, {});
 }
 
 TEST(Doctor, FailsWhereNoProviderHasTheNameThatIsAskedFor) {

@@ -59,6 +59,7 @@ int run_doctor() {
   report.add(check_limits());
   report.add(check_processors());
   report.add(check_pmix());
+  report.add(check_crypto());
   report.add(check_libfabric());
   report.add(check_host_name());
   std::printf("%d OK, %d WARN, %d FAIL\n", report.count(Level::ok), report.count(Level::warn),

@@ -30,6 +30,7 @@ std::vector<Finding> check_limits();      // check_limits.cpp: for a job of job_
 std::vector<Finding> check_processors();  // check_processors.cpp: cores, binding, quota
 Finding check_host_name();                // check_host_name.cpp
 Finding check_pmix();                     // check_pmix.cpp
+Finding check_crypto();                   // check_crypto.cpp
 Finding check_libfabric();                // libfabric.cpp
 std::vector<Finding> check_settings();    // check_settings.cpp
 

@@ -80,7 +80,7 @@ std::string help_text(std::span<const Simulation* const> simulations) {
           "  --json FILE     also write the figures to FILE\n"
           "  --plots FOLDER  draw the figures into FOLDER (SVG; needs gnuplot)\n"
           "  --markdown      print the tables as markdown\n"
-          "  --trace FILE    also show a run of `network` or `t1` cycle by cycle: FILE.html is a page for "
+          "  --trace FILE    also show a run of network, t1, ncube2, cm5 or iwarp: FILE.html is a page for "
           "browsers,\n"
           "                  FILE.json is for ui.perfetto.dev, FILE.svg a still; of one network, or one "
           "machine\n"

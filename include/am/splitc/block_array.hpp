@@ -6,7 +6,7 @@
 //   const std::span<double> mine = a.mine();        those that live here: a[a.first()] and so on
 //   for (std::size_t k : my_elements(a)) mine[k - a.first()] = f(k);
 //
-// Small values that name the memory: copies name the same. all_spread_free gives it back. In the debug build an index that is
+// Small values that name the memory: copies name the same. all_spread_free gives it back. In a checked build an index that is
 // none of the array's is an am::Error.
 #pragma once
 

@@ -5,7 +5,7 @@
 //   spread_array_2d<int> x(v, w, q * r);     int x[v][w]::[q][r];      x(s, t)[i * r + j]
 //
 // Small values that name the memory: copies name the same. all_spread_free gives it back; at the end of a function
-// local_spread_array does (local_array.hpp). In the debug build an index that is
+// local_spread_array does (local_array.hpp). In a checked build an index that is
 // none of the array's is an am::Error.
 #pragma once
 

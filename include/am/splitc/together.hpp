@@ -1,6 +1,6 @@
 // What all nodes do together: barrier, broadcast, reductions, scans, gather; and what one of them does alone.
 //
-// Every node makes the same calls in the same order (am/collectives.hpp). In the debug build a node that makes another call than
+// Every node makes the same calls in the same order (am/collectives.hpp). In a checked build a node that makes another call than
 // the rest is an am::Error on all of them, which names both.
 #pragma once
 

@@ -40,7 +40,9 @@ using tcp::MeetingServer;
 trust::Digest derive(const trust::Crypto& crypto, std::span<const std::byte> key,
                      const std::string& purpose) {
   const auto made = crypto.hmac_sha256(key, std::as_bytes(std::span(purpose)));
-  if (!made) throw Error("join the job", "libcrypto makes no HMAC-SHA-256", "run aminfo --doctor");
+  if (!made)
+    throw Error("join the job", "libcrypto makes no HMAC-SHA-256",
+                "look into openssl.cnf: does it forbid it?");
   return *made;
 }
 
