@@ -224,6 +224,34 @@ TEST_P(SpooledStreams, AreSplicedOn) {
   });
 }
 
+/// Who passes a stream on and leaves has not come to its end.
+TEST_P(SpooledStreams, EndWithNodesThatPassThemOn) {
+  run(3, [](am::Node& node) {
+    const Value values = 100;
+    if (node.id() == 0) {
+      Out out(node, 1, 2);
+      write_numbers(out, 0, values);
+      check_is_ok(out.flush(), "flush");
+      node.barrier();
+      node.wait_until([&] { return node.is_gone(1); });
+      return;
+    }
+    if (node.id() == 1) {
+      In in(node, 0, 2, 4);
+      in.spool(1'000);
+      node.barrier();  // node 0 has written
+      return am::splice(std::move(in), Out(node, 2, 2));
+    }
+    In in(node, 1, 2);
+    node.barrier();
+    Value value = 0;
+    StreamStatus status = StreamStatus::ok;
+    for (Value number = 0; (status = in.read(value)) == StreamStatus::ok; ++number)
+      check_equal(value, number, "value");
+    check(status == StreamStatus::unreachable, "it has no end");
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Contract, SpooledStreams, test::cells_of<SpooledStreams>(), test::name_of);
 
 }  // namespace spliced_streams_test

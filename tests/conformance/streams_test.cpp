@@ -243,6 +243,74 @@ TEST_P(Streams, ThatTheReaderCloses) {
   });
 }
 
+/// What comes behind the end goes nowhere: where the ring lay is another one meanwhile.
+TEST_P(Streams, ThatEndedAreWrittenInVain) {
+  run(2, [](am::Node& node) {
+    const std::vector<Value> values(100, 7);
+    for (int i = 0; i < 20; ++i) {
+      std::optional<Out> out;
+      std::optional<In> in;
+      if (node.id() == 0) {
+        out.emplace(node, 1, 6);
+        write_numbers(*out, 0, 10);
+        check_is_ok(out->end(), "end");
+      } else {
+        in.emplace(node, 0, 6, 16);
+        read_numbers(*in, 0, 10);
+        read_end(*in);
+        in.reset();
+      }
+      node.barrier();
+      if (node.id() == 1) in.emplace(node, 0, 7, 16);
+      node.barrier();
+      if (node.id() == 0) {
+        for (int k = 0; k < 3; ++k) check(out->write(1) == StreamStatus::ended, "ended");
+        const am::StreamProgress progress = out->write(std::span<const Value>(values));
+        check(progress.count == 0 && progress.status == StreamStatus::ended, "ended");
+        check(out->try_mark(1) == StreamStatus::ended, "ended");
+        check_is_ok(out->flush(), "flush");
+      }
+      node.barrier();
+      Value none = 0;
+      if (in) check(in->try_read(none) == StreamStatus::again, "nothing was written here");
+      node.barrier();
+    }
+  });
+}
+
+/// It learns of that in a poll, between its writes, which have room for a few values.
+TEST_P(Streams, ThatTheReaderClosesAreWrittenNoFurther) {
+  run(2, [](am::Node& node) {
+    constexpr std::size_t capacity = 4;
+    if (node.id() == 0) {
+      Out out(node, 1, 6);
+      check_is_ok(out.write(0), "write");
+      check_is_ok(out.flush(), "flush");
+      In goes(node, 1, 7);
+      read_end(goes);  // by then the reader has closed
+      node.barrier();
+      std::size_t written = 0;
+      for (; out.write(1) == StreamStatus::ok; ++written) node.poll();
+      check(written < 2 * capacity, "no more than there was room for");
+      const std::vector<Value> values(5'000);
+      for (int i = 0; i < 100; ++i) {
+        check(out.write(1) == StreamStatus::ended, "ended");
+        const am::StreamProgress progress = out.write(std::span<const Value>(values));
+        check(progress.count == 0 && progress.status == StreamStatus::ended, "ended");
+        node.poll();
+      }
+    } else {
+      {
+        In in(node, 0, 6, capacity);
+        read_numbers(in, 0, 1);
+      }
+      Out(node, 0, 7).end();
+      node.barrier();
+    }
+    node.barrier();
+  });
+}
+
 struct Other {
   double x, y;
 };

@@ -130,6 +130,7 @@ class StreamWriter {
   [[nodiscard]] bool is_closed() const noexcept;
   [[nodiscard]] NodeId reader() const noexcept;
   [[nodiscard]] std::atomic<std::uint32_t>* sleeps() noexcept;
+  void use(std::uint64_t offset, std::uint64_t capacity);
   void use_ring(StreamRing& ring) noexcept;
   void use_messages();
   void end_at_last() noexcept;
@@ -154,6 +155,7 @@ class StreamWriter {
   bool over_ = false;           // ended, or handed over
   NodeId watched_;              // who reads, as far as peer_ knows
   std::optional<NeededPeer> peer_;
+  const int exceptions_;     // that went by when it was opened
   std::uint64_t marks_ = 0;  // written
   // by messages
   std::unique_ptr<std::byte[]> staged_{};

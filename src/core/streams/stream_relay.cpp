@@ -7,9 +7,14 @@
 
 namespace am::core {
 
-/// ok: none of them is left here.
+namespace {
+// Values of one run, in buffers: the node has others to serve, however fast both ends are.
+constexpr int most_buffers = 16;
+}  // namespace
+
+/// ok: none of them is left here, or (next_ is ok) enough of them went.
 StreamStatus StreamRelay::pass_on_values() {
-  for (;;) {
+  for (int buffers = 0; buffers < most_buffers;) {
     const StreamProgress written = out_->write(values_.data() + first_ * value_bytes_, count_);
     first_ += written.count;
     count_ -= written.count;
@@ -20,6 +25,7 @@ StreamStatus StreamRelay::pass_on_values() {
       continue;
     }
     first_ = 0;
+    ++buffers;
     const StreamProgress read = in_->read(values_.data(), values_.size() / value_bytes_, false);
     count_ = read.count;
     if (count_ == 0) {
@@ -27,6 +33,8 @@ StreamStatus StreamRelay::pass_on_values() {
       return StreamStatus::ok;
     }
   }
+  next_ = StreamStatus::ok;
+  return StreamStatus::ok;
 }
 
 bool StreamRelay::is_told_of_room() noexcept {
@@ -48,6 +56,8 @@ StreamRelay::Outcome StreamRelay::run() {
     if (const StreamStatus status = pass_on_values(); status != StreamStatus::ok)
       return status == StreamStatus::again ? Outcome::waits_for_room : Outcome::over;
     switch (next_) {
+      case StreamStatus::ok:
+        return Outcome::goes_on;
       case StreamStatus::marker: {
         const StreamStatus marked = out_->mark(in_->marker_ahead(), false);
         if (marked == StreamStatus::again) return Outcome::waits_for_room;

@@ -24,8 +24,8 @@ class StreamRelay {
 
   [[nodiscard]] impl::StreamReader& in() noexcept { return *in_; }
   [[nodiscard]] impl::StreamWriter& out() noexcept { return *out_; }
-  enum class Outcome { waits_for_values, waits_for_room, over };
-  /// Passes on what goes without waiting.
+  enum class Outcome { goes_on, waits_for_values, waits_for_room, over };
+  /// Passes on what goes without waiting; goes_on: there is more, for the next poll.
   Outcome run();
   /// Values and marks so far.
   [[nodiscard]] std::uint64_t passed() const noexcept { return passed_; }

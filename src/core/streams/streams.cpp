@@ -269,7 +269,8 @@ void Streams::hear(NodeId from, const Word& word) {
   const NodeId self = node().id();
   switch (word.kind) {
     case Word::Kind::offer:
-      if (!std::has_single_bit(word.capacity) || word.type.bytes == 0)
+      if (!std::has_single_bit(word.capacity) || word.type.bytes == 0 ||
+          word.capacity > impl::too_many_bytes / word.type.bytes / 2)
         return engine_.distrust(from, "it offers a stream that cannot be");
       offers_.push_back({from, word});
       return;
@@ -288,6 +289,8 @@ void Streams::hear(NodeId from, const Word& word) {
       return post_values(reader_of(static_cast<NodeId>(word.at), word.id));
     case Word::Kind::credit:
       if (const auto found = writers_.find({from, word.id}); found != writers_.end()) {
+        if (word.at < found->second->read_.load(std::memory_order_relaxed) || word.at > found->second->next())
+          return engine_.distrust(from, "it has read of a stream what was not written");
         found->second->read_.store(word.at, std::memory_order_release);
         found->second->marks_read_.store(word.tag, std::memory_order_relaxed);
       }
@@ -295,9 +298,14 @@ void Streams::hear(NodeId from, const Word& word) {
     case Word::Kind::closed:
       return hear_closed(from, word);
     case Word::Kind::let_go:
+      if (const auto ring = rings_.find(word.id); ring != rings_.end()) {
+        if (ring_at(ring->second.offset).writer != from)
+          return engine_.distrust(from, "it lets go of a stream that it does not write");
+        ring->second.let_go = true;
+      }
+      return;
     case Word::Kind::over:
-      if (const auto ring = rings_.find(word.id); ring != rings_.end())
-        (word.kind == Word::Kind::over ? ring->second.closed : ring->second.let_go) = true;
+      if (const auto ring = rings_.find(word.id); ring != rings_.end()) ring->second.closed = true;
       return;
   }
   engine_.distrust(from, "it says of a stream what no node says");
@@ -483,6 +491,11 @@ void Streams::watch_again(std::uint32_t number) {
 }
 
 // -- relays -------------------------------------------------------------------------------------------------------------
+
+void Streams::leave() noexcept {
+  is_leaving_ = true;
+  for (const std::unique_ptr<StreamRelay>& relay : relays_) relay->out().cut();
+}
 
 void Streams::relay(std::unique_ptr<impl::StreamReader> in, std::unique_ptr<impl::StreamWriter> out) {
   const std::size_t value_bytes = in->ring_->value_bytes;

@@ -77,8 +77,8 @@ class Streams {
   /// What lies there in a node's segment, where this node reads and writes it by loads and stores; else null.
   [[nodiscard]] std::byte* reach(NodeId home, std::uint64_t offset, std::size_t bytes);
 
-  /// The program's objects may be gone: nothing of it is run any more.
-  void leave() noexcept { is_leaving_ = true; }
+  /// The program's objects may be gone: nothing of it is run any more. What this node passed on has no end.
+  void leave() noexcept;
 
   void add(impl::StreamWriter& writer) { writers_[{writer.to_, writer.id_}] = &writer; }
   void remove(const impl::StreamWriter& writer) noexcept { writers_.erase({writer.to_, writer.id_}); }

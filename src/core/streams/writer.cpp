@@ -5,6 +5,7 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/membership/peers_gone.hpp"
 #include "core/messages/own_send.hpp"
@@ -52,7 +53,8 @@ StreamWriter::StreamWriter(Node& node, NodeId to, std::uint64_t tag, const Strea
       to_(to),
       value_bytes_(type.bytes),
       watched_(to),
-      peer_(std::in_place, node, to) {
+      peer_(std::in_place, node, to),
+      exceptions_(std::uncaught_exceptions()) {
   const Hold hold(node);
   if (to >= node.size()) throw core::unknown_node("open a stream", to, node.size());
   std::optional<Streams::Offer> offer;
@@ -65,21 +67,27 @@ StreamWriter::StreamWriter(Node& node, NodeId to, std::uint64_t tag, const Strea
       });
   if (!offer) throw core::peer_gone_error(streams_.engine(), "open a stream", to);
   id_ = offer->word.id;
-  if (!agree(type, offer->word.type)) {
+  try {
+    if (!agree(type, offer->word.type))
+      throw Error("open a stream", "node " + std::to_string(to) + " reads values of another type from it",
+                  "open both ends as streams of one type");
+    use(offer->word.at, offer->word.capacity);
+    streams_.add(*this);
+  } catch (...) {  // the reader is not to wait for an end that is none
     cut();
-    throw Error("open a stream", "node " + std::to_string(to) + " reads values of another type from it",
-                "open both ends as streams of one type");
+    throw;
   }
-  capacity_ = offer->word.capacity;
-  mask_ = capacity_ - 1;
-  const std::size_t bytes = StreamRing::bytes(capacity_, value_bytes_);
-  if (std::byte* ring = streams_.reach(to, offer->word.at, bytes)) {
+  streams_.say(to, {.kind = Streams::Word::Kind::taken, .id = id_, .at = ring_ == nullptr ? 1u : 0u});
+}
+
+void StreamWriter::use(std::uint64_t offset, std::uint64_t capacity) {
+  capacity_ = capacity;
+  mask_ = capacity - 1;
+  if (std::byte* ring = streams_.reach(to_, offset, StreamRing::bytes(capacity, value_bytes_))) {
     use_ring(*reinterpret_cast<StreamRing*>(ring));
   } else {
     use_messages();
   }
-  streams_.add(*this);
-  streams_.say(to, {.kind = Streams::Word::Kind::taken, .id = id_, .at = ring_ == nullptr ? 1u : 0u});
 }
 
 StreamWriter::~StreamWriter() {
@@ -88,15 +96,21 @@ StreamWriter::~StreamWriter() {
   streams_.remove(*this);
 }
 
-/// While an exception goes by nothing waits.
+/// While an exception goes by that has come since it was opened nothing waits. What handlers and posts throw meanwhile goes on behind the
+/// end: thrown in the next poll, it would come here again.
 void StreamWriter::end_at_last() noexcept {
-  const bool wait = std::uncaught_exceptions() == 0;
-  try {
-    if (end(wait) == StreamStatus::again) cut();
-  } catch (...) {  // of a handler that ran meanwhile
-    streams_.node().post([thrown = std::current_exception()](Node&) { std::rethrow_exception(thrown); });
+  const bool wait = std::uncaught_exceptions() <= exceptions_;
+  std::vector<std::exception_ptr> thrown;
+  for (StreamStatus status = StreamStatus::ok; !over_ && status != StreamStatus::again;) {
+    try {
+      status = end(wait);
+    } catch (...) {
+      thrown.push_back(std::current_exception());
+    }
   }
   if (!over_) cut();
+  for (const std::exception_ptr& one : thrown)
+    streams_.node().post([one](Node&) { std::rethrow_exception(one); });
 }
 
 void StreamWriter::use_ring(StreamRing& ring) noexcept {
@@ -128,14 +142,19 @@ StreamStatus StreamWriter::try_cut() {
 }
 
 void StreamWriter::cut() noexcept {
-  if (try_cut() == StreamStatus::ok) return;
+  if (over_ || try_cut() == StreamStatus::ok) return;
   streams_.say(to_, {.kind = Streams::Word::Kind::cut, .id = id_, .at = to_});
   let_go();
 }
 
+/// From now on the ring may be given back, and the next one may lie there: a place that is asked for leads here.
 void StreamWriter::let_go() noexcept {
   over_ = true;
   limit_ = next();
+  own_written_.store(limit_, std::memory_order_relaxed);
+  written_ = &own_written_;
+  asked_.store(0, std::memory_order_relaxed);
+  asked_by_ = &asked_;
   streams_.give_back(to_);
   streams_.say(to_, {.kind = Streams::Word::Kind::let_go, .id = id_});
 }
@@ -184,7 +203,7 @@ StreamStatus StreamWriter::find_room() {
 
 /// Who reads: another node than the ring's once that has handed it over.
 NodeId StreamWriter::reader() const noexcept {
-  return ring_ != nullptr ? ring_->reader.load(std::memory_order_acquire) : to_;
+  return ring_ != nullptr && !over_ ? ring_->reader.load(std::memory_order_acquire) : to_;
 }
 
 bool StreamWriter::is_closed() const noexcept {
@@ -207,8 +226,9 @@ StreamStatus StreamWriter::make_room(bool wait) {
   return status;
 }
 
+/// Null once it has let go, which a post may do while a write waits.
 std::atomic<std::uint32_t>* StreamWriter::sleeps() noexcept {
-  return ring_ != nullptr ? &ring_->writer_sleeps : nullptr;
+  return ring_ != nullptr && !over_ ? &ring_->writer_sleeps : nullptr;
 }
 
 StreamProgress StreamWriter::write(const std::byte* from, std::size_t count) {
@@ -281,10 +301,7 @@ StreamStatus StreamWriter::mark(std::uint64_t value, bool wait) {
 StreamStatus StreamWriter::flush(bool wait) {
   const Hold hold(streams_.node());
   if (over_ || ring_ != nullptr) return StreamStatus::ok;
-  if (is_closed()) {
-    limit_ = next();
-    return StreamStatus::ended;
-  }
+  if (is_closed()) return StreamStatus::ended;
   StreamStatus status = send_staged();
   if (status == StreamStatus::again && wait)
     streams_.wait(
