@@ -8,13 +8,13 @@
 namespace am::core {
 
 namespace {
-// Values of one run, in buffers: the node has others to serve, however fast both ends are.
+// Of one run, markers too: the node has others to serve, however fast both ends are.
 constexpr int most_buffers = 16;
 }  // namespace
 
 /// ok: none of them is left here, or (next_ is ok) enough of them went.
-StreamStatus StreamRelay::pass_on_values() {
-  for (int buffers = 0; buffers < most_buffers;) {
+StreamStatus StreamRelay::pass_on_values(int& buffers) {
+  while (buffers < most_buffers) {
     const StreamProgress written = out_->write(values_.data() + first_ * value_bytes_, count_);
     first_ += written.count;
     count_ -= written.count;
@@ -52,8 +52,8 @@ bool StreamRelay::is_told_of_values() noexcept {
 }
 
 StreamRelay::Outcome StreamRelay::run() {
-  for (;;) {
-    if (const StreamStatus status = pass_on_values(); status != StreamStatus::ok)
+  for (int buffers = 0;; ++buffers) {
+    if (const StreamStatus status = pass_on_values(buffers); status != StreamStatus::ok)
       return status == StreamStatus::again ? Outcome::waits_for_room : Outcome::over;
     switch (next_) {
       case StreamStatus::ok:

@@ -38,7 +38,7 @@ class StreamRelay {
   static std::size_t buffer_bytes(std::size_t value_bytes) noexcept {
     return std::max<std::size_t>(65536 / value_bytes, 1) * value_bytes;
   }
-  [[nodiscard]] StreamStatus pass_on_values();
+  [[nodiscard]] StreamStatus pass_on_values(int& buffers);
 
   std::unique_ptr<impl::StreamReader> in_;
   std::unique_ptr<impl::StreamWriter> out_;

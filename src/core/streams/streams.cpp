@@ -289,10 +289,13 @@ void Streams::hear(NodeId from, const Word& word) {
       return post_values(reader_of(static_cast<NodeId>(word.at), word.id));
     case Word::Kind::credit:
       if (const auto found = writers_.find({from, word.id}); found != writers_.end()) {
-        if (word.at < found->second->read_.load(std::memory_order_relaxed) || word.at > found->second->next())
+        impl::StreamWriter& writer = *found->second;
+        const std::uint64_t read = writer.read_.load(std::memory_order_relaxed);
+        const std::uint64_t marks_read = writer.marks_read_.load(std::memory_order_relaxed);
+        if (word.at < read || word.at > writer.next() || word.tag < marks_read || word.tag > writer.marks_)
           return engine_.distrust(from, "it has read of a stream what was not written");
-        found->second->read_.store(word.at, std::memory_order_release);
-        found->second->marks_read_.store(word.tag, std::memory_order_relaxed);
+        writer.read_.store(word.at, std::memory_order_release);
+        writer.marks_read_.store(word.tag, std::memory_order_relaxed);
       }
       return;
     case Word::Kind::closed:
@@ -305,7 +308,10 @@ void Streams::hear(NodeId from, const Word& word) {
       }
       return;
     case Word::Kind::over:
-      if (const auto ring = rings_.find(word.id); ring != rings_.end()) ring->second.closed = true;
+      if (const auto ring = rings_.find(word.id); ring != rings_.end()) {
+        if (!ring->second.handed) return engine_.distrust(from, "it closes a stream that it does not read");
+        ring->second.closed = true;
+      }
       return;
   }
   engine_.distrust(from, "it says of a stream what no node says");

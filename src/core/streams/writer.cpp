@@ -97,13 +97,14 @@ StreamWriter::~StreamWriter() {
 }
 
 /// While an exception goes by that has come since it was opened nothing waits. What handlers and posts throw meanwhile goes on behind the
-/// end: thrown in the next poll, it would come here again.
+/// end: thrown in the next poll, it would come here again. One that throws each time is not waited for.
 void StreamWriter::end_at_last() noexcept {
-  const bool wait = std::uncaught_exceptions() <= exceptions_;
+  constexpr std::size_t most_thrown = 16;
+  const bool may_wait = std::uncaught_exceptions() <= exceptions_;
   std::vector<std::exception_ptr> thrown;
   for (StreamStatus status = StreamStatus::ok; !over_ && status != StreamStatus::again;) {
     try {
-      status = end(wait);
+      status = end(may_wait && thrown.size() < most_thrown);
     } catch (...) {
       thrown.push_back(std::current_exception());
     }
@@ -315,7 +316,7 @@ StreamStatus StreamWriter::end(bool wait) {
   const Hold hold(streams_.node());
   if (over_) return StreamStatus::ok;
   const StreamStatus status = put_mark({.kind = StreamMark::Kind::end}, wait);
-  if (status != StreamStatus::again) let_go();
+  if (status != StreamStatus::again && !over_) let_go();  // a post may have ended it meanwhile
   if (ring_ == nullptr) streams_.engine().network().flush();
   return status;
 }
