@@ -278,7 +278,7 @@ TEST_P(Streams, ThatEndedAreWrittenInVain) {
   });
 }
 
-/// It learns of that in a poll, between its writes, which have room for a few values.
+/// The writer has room for a few values more. A poll between two writes tells it that the reader has closed.
 TEST_P(Streams, ThatTheReaderClosesAreWrittenNoFurther) {
   run(2, [](am::Node& node) {
     constexpr std::size_t capacity = 4;

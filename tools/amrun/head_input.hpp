@@ -20,7 +20,7 @@ class HeadInput {
 
   // Whether a piece is to be read now. Gives the input up when node 0's part is over.
   [[nodiscard]] bool is_wanted();
-  // Whether input is wanted that comes from a terminal: amrun may come to its foreground at any time, and no poll tells of that.
+  // Whether the wanted input comes from a terminal. amrun may come to the terminal's foreground at any time, and no poll tells of that.
   [[nodiscard]] bool depends_on_foreground() const;
   // Reads a piece by way of the caller's buffer, and sends it. Call it after poll.
   void read_some(std::span<char> buffer);

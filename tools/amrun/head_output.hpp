@@ -23,7 +23,7 @@ class HeadOutput {
   // `parts` outlive this; a part's number is its place there.
   explicit HeadOutput(std::vector<LineToPart>& parts) : parts_(parts) {}
 
-  // Keeps what a node of that part wrote, to be written. Drops it where nobody takes the stream any more.
+  // Keeps `text`, which a node of that part wrote, until write_some. Drops it when the stream is closed.
   void print(const LineToPart& part, Stream stream, std::string_view text);
   // amrun's own lines: each once, as several hosts may have the same to say. (Not so reports, of many lines.)
   void say(const std::string& line);

@@ -49,7 +49,7 @@ class LineToPart {
   // The first line of what came instead, for a message.
   [[nodiscard]] std::string first_line() const { return reader_.first_line(); }
 
-  // Ends the line: nothing comes or goes by it any more. Whoever still runs there learns by this that the head is gone.
+  // Ends the line. A part that still runs sees its end, and takes the head for gone.
   void close();
   [[nodiscard]] bool is_over() const { return is_over_; }
 

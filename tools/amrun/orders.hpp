@@ -14,7 +14,7 @@ namespace amrun {
 
 class Orders {
  public:
-  // Throws Fault: where the hosts have no room for so many nodes, or amrun's folder cannot be found.
+  // Throws Fault: where the hosts have no room for so many nodes, or the folder to start in cannot be found.
   explicit Orders(const Options& options);
 
   // Those that have nodes; a host's number is its place here.
